@@ -233,7 +233,7 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	if target.Kind == lookup.OnCall {
 		p.Do(state.ZoomCall{Call: target.Index})
 	}
-	if c.Picture == draw.PassLanes {
+	if c.Picture == draw.PassLanes && !c.Second {
 		p.Do(state.PickPass{Target: target})
 	}
 	if !c.Timed() {

@@ -19,11 +19,11 @@ import (
 // pictures paints the pictures and the overlays that move over them, and handles pointers on them.
 type pictures struct {
 	*core
-	canvas   [draw.AllPictures + draw.NumPictures]canvas // the last NumPictures are of side B
-	paint    safejs.Value                                // memtidePaint
-	raf      safejs.Func                                 // calls frame
-	asked    bool                                        // a frame is requested
-	framedAt float64                                     // when the last frame was painted
+	canvas   [2 * draw.AllPictures]canvas // the second half is of side B
+	paint    safejs.Value                 // memtidePaint
+	raf      safejs.Func                  // calls frame
+	asked    bool                         // a frame is requested
+	framedAt float64                      // when the last frame was painted
 
 	painted  int           // State.Paint when the pictures were painted last
 	stale    bool          // the pictures must be painted
@@ -172,6 +172,12 @@ func (p *pictures) view(c *canvas) draw.View {
 	}
 	v.Top, v.Height = p.gesture.top, c.height
 	c.Around(s, &v)
+	if c.Picture == draw.PassLanes && p.over != nil && p.over.Second != c.Second { // another order has other passes
+		v.Hover = lookup.Target{}
+	}
+	if c.Picture == draw.PassLanes && c.Second {
+		v.Selected = lookup.Target{}
+	}
 	v.Drag = c.Picture == draw.Memory && s.Compare == nil && !s.View.Frame.Embed && !p.paper
 	if s.Compare == nil || !c.Timed() {
 		return v
@@ -291,6 +297,10 @@ func (p *pictures) subject(c *canvas) subject {
 	switch {
 	case c.Picture == draw.Flames && flame != nil:
 		return flame.Flame
+	case c.Picture == draw.PassLanes && c.Second:
+		if _, beside, _ := p.s.Beside(); beside != nil {
+			return beside
+		}
 	case c.Picture == draw.PassLanes && passes != nil:
 		return passes
 	case !c.Timed() && c.Picture < draw.Flames && places != nil:

@@ -14,7 +14,8 @@ import (
 const pipelined = "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=full&step.seq=2048&step.schedule=1f1b"
 
 // TestPipelineWaits checks that a click on idle time of a rank says why the rank waits, that the button and the
-// keyboard lead to the cause, that a key zooms in, and that another step starts without any of this.
+// keyboard lead to the cause, that a key zooms in, that "Compare" shows another order below, which selects nothing, and
+// that another step starts without any of this.
 func TestPipelineWaits(t *testing.T) {
 	t.Parallel()
 	p := Open(t, pipelined)
@@ -42,6 +43,15 @@ func TestPipelineWaits(t *testing.T) {
 	p.Wait(`!document.querySelector('[data-do="pass-whole"]').disabled`)
 	p.Click(`[data-do="pass-whole"]`)
 	p.Wait(`document.querySelector('[data-do="pass-whole"]').disabled`)
+	p.Click(`[data-testid="compare"]`)
+	p.Wait(`byID("beside-say").textContent.startsWith("B, ") && byID("passes-b").querySelector("canvas").width > 0 && /[#&]beside=/.test(location.hash)`)
+	why := p.Text(`[data-testid="pass-why"]`)
+	p.Click(`[data-testid="passes-b"]`)
+	p.Click(`[data-testid="compare"]`)
+	p.Wait(`!byID("passes-b") && !/[#&]beside=/.test(location.hash)`)
+	if got := p.Text(`[data-testid="pass-why"]`); got != why {
+		t.Errorf("a click on the order beside says %q; want no other selection than %q", got, why)
+	}
 	Eval[bool](p, `control("option-accumulate", "16"); true`)
 	p.Wait(`byID("pass-why").textContent.startsWith("A click on idle time")`)
 	p.Quiet()

@@ -63,6 +63,7 @@ type Passes struct {
 	full   int          // the fullest rank
 	picked int          // the chosen rank, whose memory has a line of its own
 	end    time.Duration
+	beside *Passes // has the same axes; nil if x has its own
 
 	first []int          // by rank, and one more: the number of its first pass
 	there [][]int32      // by stage and micro batch: the number of the forward, or -1
@@ -145,6 +146,12 @@ func (x *Passes) levels(r *PassRank) []level {
 	return out
 }
 
+// Share gives x and other one axis of time and one of memory.
+func (x *Passes) Share(other *Passes) { x.beside, other.beside = other, x }
+
+// Alone has the axes of x be its own again.
+func (x *Passes) Alone() { x.beside = nil }
+
 // End returns the end of the last pass.
 func (x *Passes) End() time.Duration { return x.end }
 
@@ -192,7 +199,11 @@ func (x *Passes) bottom() float64 { return passesTop + x.laneHeight()*float64(le
 
 func (x *Passes) frame(pic Picture, v View) frame {
 	v.Height = x.Height()
-	return newFrame(pic, v, x.end)
+	end := x.end
+	if x.beside != nil {
+		end = max(end, x.beside.end)
+	}
+	return newFrame(pic, v, end)
 }
 
 // lane returns the upper edge and the height of the lane of rank r.

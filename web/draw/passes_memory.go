@@ -25,7 +25,10 @@ func lastAt(list []level, at time.Duration) int {
 func (x *Passes) drawMemory(s *Scene, f *frame) {
 	top, bottom := x.bottom()+passesSpace, f.Height-8
 	reserved := x.ranks[x.full].Reserved
-	most := max(slices.Max(x.most), reserved, 1)
+	most := max(x.highest(), 1)
+	if x.beside != nil {
+		most = max(most, x.beside.highest())
+	}
 	shown := float64(x.room) <= budgetShown*float64(most)
 	if shown {
 		most = max(most, x.room)
@@ -75,6 +78,9 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	}
 	s.AddText(line.Stroke, title.Width()+12, top-6, display.Text{S: words, Bold: true})
 }
+
+// highest returns the most memory that a rank holds, or that the allocator reserves for the fullest one.
+func (x *Passes) highest() engine.Bytes { return max(slices.Max(x.most), x.ranks[x.full].Reserved) }
 
 // drawOthers draws the memory of all ranks but the fullest one: as lines or, if there are many, as a band from the
 // least to the most.

@@ -300,3 +300,34 @@ func TestPassesPath(t *testing.T) {
 		}
 	}
 }
+
+// TestPassesShareAxes checks that two pipelines side by side have the labels of one axis of memory and end their axis
+// of time with the longer step, and that each has its own axes again when the comparison ends.
+func TestPassesShareAxes(t *testing.T) {
+	short, long := oneOne(2, 2, false), oneOne(4, 8, false)
+	v := View{Width: 900, Cursor: NoCursor}
+	axis := func(x *Passes) (labels string) {
+		var s Scene
+		x.Draw(&s, PassLanes, v)
+		for _, text := range s.Texts {
+			if strings.HasSuffix(text.S, " GiB") && !text.Bold {
+				labels += text.S + " "
+			}
+		}
+		return labels + x.TimeAt(v, 1e9).String()
+	}
+	alone, want := axis(short), axis(long)
+	if alone == want {
+		t.Fatalf("both have the axes %s by themselves: the test would see nothing", want)
+	}
+	short.Share(long)
+	for name, x := range map[string]*Passes{"short": short, "long": long} {
+		if got := axis(x); got != want {
+			t.Errorf("beside each other the %s one has the axes %s; want %s", name, got, want)
+		}
+	}
+	short.Alone()
+	if got := axis(short); got != alone {
+		t.Errorf("by itself again it has the axes %s; want %s", got, alone)
+	}
+}

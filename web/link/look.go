@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
 )
 
@@ -22,6 +23,7 @@ type Look struct {
 	Range           // the visible part of the step
 	Wanted   string // name of the selection, see lookup.Index.Name, until a picture is there to find it in
 	Chain    bool   // the critical chain is shown
+	Beside   string // the order of passes that a pipeline is compared with, or ""
 	Folds           // the parts that are unfolded
 	Frame    Frame
 }
@@ -50,6 +52,8 @@ func (l *Look) fields() choice.Table {
 		{Key: "t", Value: &l.Range, For: choice.Network},
 		{Key: "sel", Value: choice.Text(&l.Wanted), For: choice.Network},
 		{Key: "chain", Value: (*yes)(&l.Chain)},
+		{Key: "beside", Value: choice.Word(&l.Beside, ask.Auto, ask.Option("schedule").Choices...),
+			For: choice.Network},
 		{Key: "open", Value: &l.Folds},
 		{Key: "slow", Value: gone{}},
 		{Key: "show", Value: (*panels)(&l.Frame.Show)},

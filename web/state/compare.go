@@ -3,10 +3,13 @@ package state
 import "memtide/web/choice"
 
 // ToggleCompare opens a comparison: A is the present choice, B is Choice.Otherwise, and the controls
-// change B. If a comparison is open, it closes it and keeps A.
+// change B. If a comparison is open, it closes it and keeps A. A pipeline is compared with another order of its passes.
 type ToggleCompare struct{}
 
 func (ToggleCompare) apply(s *State) []Effect {
+	if s.Step != nil {
+		return s.toggleBeside()
+	}
 	if s.Compare == nil {
 		if s.Network == nil || s.Shown == nil {
 			return nil

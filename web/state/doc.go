@@ -23,6 +23,7 @@
 //	memory                 addresses, memory snapshots
 //	policies               policies of frameworks on the step
 //	ask, step              requests for profiles and schedules; training steps
+//	beside                 the order of passes that a pipeline is compared with
 //	view                   range, selection, tables, playing
 //	share                  the dialog that shares links and files
 //	shown, plans           what can be read from the state

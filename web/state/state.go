@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"
@@ -218,9 +219,20 @@ type OpenStep struct {
 
 	passes *draw.Passes // the passes of drawn, see State.Passes
 	drawn  *proto.Stepped
+	beside besideOrder // what they are compared with
 
 	id int    // ID of the request under way; 0 if there is no request
 	of string // StepKey of the choice that Shown answers
+}
+
+// besideOrder is the open pipeline in the order View.Beside of its passes, which is compared with the chosen order.
+type besideOrder struct {
+	of     string         // StepKey of what is asked or answered; "" if nothing is compared
+	shown  *proto.Stepped // nil until it is there
+	failed string         // why there is no answer, for people
+	passes *draw.Passes   // of shown
+
+	id int // ID of the request under way; 0 if there is no request
 }
 
 // Ended says what ended an answer before it was complete.
@@ -237,6 +249,9 @@ const (
 // Busy reports whether an answer, or more of it, is on its way.
 func (t *OpenStep) Busy() bool { return t != nil && t.id != 0 }
 
+// Late reports whether the shown answer is that of another choice.
+func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
+
 // Passes returns the passes of the pipeline of the open step, or nil if there is no pipeline.
 func (s *State) Passes() *draw.Passes {
 	t := s.Step
@@ -246,9 +261,36 @@ func (s *State) Passes() *draw.Passes {
 	if t.drawn != t.Shown {
 		if t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown); t.passes != nil {
 			t.passes.Pick(t.Rank())
+			s.letter()
 		}
 	}
 	return t.passes
+}
+
+// letter calls the chosen order of passes A and the one beside it B, and gives their pictures one axis of time and one
+// of memory. Without another order the picture is as it was.
+func (s *State) letter() {
+	switch x, b := s.Step.passes, s.Step.beside.passes; {
+	case x == nil:
+	case b == nil:
+		x.Title = draw.PassLanes.Title()
+		x.Alone()
+	default:
+		x.Title, b.Title = "A: "+ask.Words("schedule", s.Order()), "B: "+ask.Words("schedule", s.View.Beside)
+		x.Share(b)
+	}
+}
+
+// Order returns the name of the order of the open pipeline's passes in options, or "" if it is not known.
+func (s *State) Order() string {
+	if s.Step == nil || s.Step.Shown == nil || len(s.Step.Shown.Ranks) == 0 {
+		return ""
+	}
+	name := ask.Value(s.Choice.StepArgs, "schedule")
+	if r := s.Step.Shown; name == ask.Auto && len(r.Orders) > r.Taken {
+		return ask.Value(r.Orders[r.Taken].Args, "schedule")
+	}
+	return name
 }
 
 // Rank returns the rank whose pictures are shown, or -1 if there is no pipeline.
@@ -262,7 +304,8 @@ func (t *OpenStep) Rank() int {
 	return t.rank - 1
 }
 
-func (t *OpenStep) cancel() []Effect { return cancel(&t.id) }
+// cancel cancels the requests of the step.
+func (t *OpenStep) cancel() []Effect { return append(cancel(&t.id), cancel(&t.beside.id)...) }
 
 // frameworks is the part of the state about the policies of frameworks on the training step of the
 // open language model.

@@ -8,9 +8,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// Late reports whether the shown answer is that of another choice.
-func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
-
 // Config returns what was read of the config.json whose step is open as a network, or "" for another network.
 func (s *State) Config() string {
 	if s.Network == nil || s.Step != nil {
@@ -134,6 +131,11 @@ type StepAnswered struct {
 }
 
 func (m StepAnswered) apply(s *State) (out []Effect) {
+	if s.Step != nil && m.ID == s.Step.beside.id && m.Whole {
+		s.Step.beside.id = 0
+		s.takeBeside(m.Stepped)
+		return nil
+	}
 	if !s.Step.Busy() || s.Step.id != m.ID {
 		return nil
 	}
@@ -158,6 +160,9 @@ type StepFailed struct {
 func (m StepFailed) apply(s *State) []Effect {
 	switch {
 	case s.Step == nil:
+	case m.ID == s.Step.beside.id:
+		s.Step.beside.id, s.Step.beside.failed = 0, textAlert(m.Text).Text
+		s.DOM++
 	case m.ID == s.Step.id && m.Text == "":
 		s.Step.id = 0
 		return s.endStep(ByLimit)

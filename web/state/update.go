@@ -19,6 +19,7 @@ var followers = [...]func(*State) []Effect{
 	(*State).followPlaces,
 	(*State).followDoctor,
 	(*State).followPolicies,
+	(*State).followBeside,
 	(*State).followIdle,
 }
 

@@ -82,7 +82,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button quiet"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "compare"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "compare"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-pressed", fmt.Sprint(c.S.Compare != nil))
+			vgn.AddAttrInterface("aria-pressed", fmt.Sprint(c.S.Compare != nil || c.S.Step != nil && c.S.View.Beside != ""))
 			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn.AddAttrInterface("title", "Compare this with something else (C)")
 			{

@@ -71,6 +71,7 @@ var commands = map[string]meaning{
 	"axis": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
 	}),
+	"beside": settled(func(c Command, _ *state.State) state.Message { return state.SetBeside{Order: c.Value} }),
 	"lines": func(c Command, _ *state.State) state.Message {
 		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}
 	},

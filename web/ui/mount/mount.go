@@ -25,7 +25,7 @@ var ByName = map[string]Mount{}
 func init() {
 	for pic := range draw.AllPictures {
 		ByName[pic.Name()] = Mount{pic, false}
-		if pic < draw.NumPictures {
+		if pic < draw.NumPictures || pic == draw.PassLanes {
 			ByName[pic.Name()+"-b"] = Mount{pic, true}
 		}
 	}

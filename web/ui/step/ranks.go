@@ -155,6 +155,7 @@ func (c *View) passesView() *vugu.VGNode {
 		element("div", attr("class", "row"),
 			button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, "Whole step"),
 			button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG")),
+		c.besideView(),
 		element("details", attr("class", "passes-table"), element("summary", nil, "As a table"),
 			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable()))))
 }

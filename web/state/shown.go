@@ -26,10 +26,12 @@ func (s *State) Phase() string {
 }
 
 // Opening a link is not a request to keep the computer busy, so the answer to a choice that comes from a link may take
-// pageLimit at most, and viewLimit in a view in another page.
+// pageLimit at most, and viewLimit in a view in another page. Where a slow machine has no verdict on a training step by
+// then, the page asks again with verdictLimit.
 const (
-	pageLimit = 5 * time.Second
-	viewLimit = 2 * time.Second
+	pageLimit    = 5 * time.Second
+	viewLimit    = 2 * time.Second
+	verdictLimit = 60 * time.Second
 )
 
 // limit returns how long the answer to a choice may take. It is 0, without limit, for the example, and unless the

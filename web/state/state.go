@@ -221,8 +221,9 @@ type OpenStep struct {
 	drawn  *proto.Stepped
 	beside besideOrder // what they are compared with
 
-	id int    // ID of the request under way; 0 if there is no request
-	of string // StepKey of the choice that Shown answers
+	id     int    // ID of the request under way; 0 if there is no request
+	of     string // StepKey of the choice that Shown answers
+	slowly string // StepKey of the choice that got verdictLimit
 }
 
 // besideOrder is the open pipeline in the order View.Beside of its passes, which is compared with the chosen order.

@@ -165,6 +165,10 @@ func (m StepFailed) apply(s *State) []Effect {
 		s.DOM++
 	case m.ID == s.Step.id && m.Text == "":
 		s.Step.id = 0
+		if key := s.Choice.StepKey(); s.Step.of != key && s.Step.slowly != key && !s.View.Frame.Embed {
+			s.Step.slowly = key
+			return s.askStep(verdictLimit)
+		}
 		return s.endStep(ByLimit)
 	case m.ID == s.Step.id:
 		s.Step.id, s.Step.Failed = 0, textAlert(m.Text).Text

@@ -262,7 +262,7 @@ func TestEndStep(t *testing.T) {
 		phase   string
 	}{
 		{"the limit, after the verdict", true, false, "", ByLimit, "ready"},
-		{"the limit, before anything", false, false, "", ByLimit, "error"},
+		{"the second limit, before anything", false, false, "", ByLimit, "error"},
 		{"a person, after the verdict", true, true, "Cancel", ByPerson, "ready"},
 		{"a person, before anything", false, true, "Cancel", ByPerson, "error"},
 	} {
@@ -271,6 +271,13 @@ func TestEndStep(t *testing.T) {
 		id := last[AskStep](t, p).ID
 		if c.known {
 			p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
+		}
+		if !c.known && !c.person {
+			if got := names(p.play(StepFailed{ID: id})); got != "AskStep" || last[AskStep](t, p).Request.Limit != verdictLimit {
+				t.Errorf("the first limit, before anything: effects %q, limit %v; want that it is asked for with more time",
+					got, last[AskStep](t, p).Request.Limit)
+			}
+			id = last[AskStep](t, p).ID
 		}
 		var m Message = StepFailed{ID: id}
 		if c.person {

@@ -332,23 +332,11 @@ type pipelineJSON struct {
 // I of package pipeline, A for a whole backward and B for a backward of the inputs. The bytes of
 // a measured step are unknown.
 type pipelineRankJSON struct {
-	Busy   int64          `json:"busy_ns"`
-	Held   int            `json:"passes_held"`
-	Peak   engine.Bytes   `json:"peak_bytes"`
-	Passes []pipelineSpan `json:"passes"`
-	Copies []pipelineSpan `json:"copies,omitempty"`
-}
-
-type pipelineSpan struct {
-	Kind  string `json:"kind"`
-	Stage int    `json:"stage"`
-	Micro int    `json:"micro"`
-	Start int64  `json:"start_ns"`
-	End   int64  `json:"end_ns"`
-}
-
-func newSpan(x pipeline.Span) pipelineSpan {
-	return pipelineSpan{x.Kind.Letter(), x.Stage, x.Micro, int64(x.Start), int64(x.End)}
+	Busy   time.Duration   `json:"busy_ns"`
+	Held   int             `json:"passes_held"`
+	Peak   engine.Bytes    `json:"peak_bytes"`
+	Passes []pipeline.Span `json:"passes"`
+	Copies []pipeline.Span `json:"copies,omitempty"`
 }
 
 func (r *pipelineReport) json() *pipelineJSON {
@@ -364,15 +352,8 @@ func (r *pipelineReport) json() *pipelineJSON {
 
 // ranksJSON returns the ranks of a trace for programs.
 func ranksJSON(t *pipeline.Trace) (out []pipelineRankJSON) {
-	spans := func(list []pipeline.Span) (out []pipelineSpan) {
-		for _, x := range list {
-			out = append(out, newSpan(x))
-		}
-		return out
-	}
 	for i := range t.Ranks {
-		out = append(out, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]),
-			spans(t.Copies[i])})
+		out = append(out, pipelineRankJSON{t.Busy[i], t.Held[i], t.Peak[i], t.Ranks[i], t.Copies[i]})
 	}
 	return out
 }

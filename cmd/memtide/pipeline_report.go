@@ -153,14 +153,14 @@ type pathJSON struct {
 
 type pipelinePathPass struct {
 	Rank int `json:"rank"`
-	pipelineSpan
+	pipeline.Span
 }
 
 func newPathJSON(t *pipeline.Trace, path []pipeline.Link) *pathJSON {
 	s := t.Shares(path)
 	out := &pathJSON{Compute: int64(s.Compute()), Message: int64(s.Message), Idle: int64(s.Idle)}
 	for _, at := range path {
-		out.Passes = append(out.Passes, pipelinePathPass{at.Rank, newSpan(t.Ranks[at.Rank][at.Place])})
+		out.Passes = append(out.Passes, pipelinePathPass{at.Rank, t.Ranks[at.Rank][at.Place]})
 	}
 	return out
 }
@@ -172,37 +172,17 @@ type measuredJSON struct {
 	Idle    float64            `json:"idle"`
 	Path    *pathJSON          `json:"critical_path"`
 	Ranks   []pipelineRankJSON `json:"ranks"`
-	Slower  []slowerJSON       `json:"slower"`
-	Turns   []turnJSON         `json:"order_differs"`
+	Slower  []pipeline.Slower  `json:"slower"`
+	Turns   []pipeline.Turn    `json:"order_differs"`
 	Early   int                `json:"early"`
 	EarlyBy int64              `json:"early_ns"`
-}
-
-type slowerJSON struct {
-	Rank     int    `json:"rank"`
-	Kind     string `json:"kind"`
-	Stage    int    `json:"stage"`
-	Micro    int    `json:"micro"`
-	Measured int64  `json:"measured_ns"`
-	Played   int64  `json:"played_ns"`
-}
-
-type turnJSON struct {
-	Rank  int `json:"rank"`
-	Place int `json:"place"` // index of the first difference
 }
 
 func (m *measuredReport) json(r *pipelineReport) *measuredJSON {
 	t := m.Trace
 	out := &measuredJSON{Step: int64(t.Makespan), Longest: int64(t.Longest()), Idle: t.Idle(),
-		Path: newPathJSON(t, m.path), Ranks: ranksJSON(t), Slower: []slowerJSON{}, Turns: []turnJSON{}}
-	for _, x := range r.trace.Slower(t) {
-		out.Slower = append(out.Slower, slowerJSON{x.Rank, x.Pass.Kind.Letter(), x.Pass.Stage, x.Pass.Micro,
-			int64(x.Measured), int64(x.Played)})
-	}
-	for _, turn := range r.trace.Turns(t) {
-		out.Turns = append(out.Turns, turnJSON{turn.Rank, turn.Place})
-	}
+		Path: newPathJSON(t, m.path), Ranks: ranksJSON(t), Slower: append([]pipeline.Slower{}, r.trace.Slower(t)...),
+		Turns: append([]pipeline.Turn{}, r.trace.Turns(t)...)}
 	n, most := r.problem.Early(t)
 	out.Early, out.EarlyBy = n, int64(most)
 	return out

@@ -157,9 +157,10 @@ func (t *Trace) Shares(path []Link) *Shares {
 
 // Slower is a pass whose measured time differs from the played one.
 type Slower struct {
-	Rank             int
-	Pass             Pass
-	Played, Measured time.Duration
+	Rank int `json:"rank"`
+	Pass
+	Measured time.Duration `json:"measured_ns"`
+	Played   time.Duration `json:"played_ns"`
 }
 
 // Slower returns the passes that are in both the played trace t and the measured one, sorted by how much longer they
@@ -174,7 +175,7 @@ func (t *Trace) Slower(measured *Trace) (out []Slower) {
 	for r, spans := range measured.Ranks {
 		for _, x := range spans {
 			if d, ok := took[x.alone()]; ok {
-				out = append(out, Slower{r, x.alone(), d, x.End - x.Start})
+				out = append(out, Slower{r, x.alone(), x.End - x.Start, d})
 			}
 		}
 	}
@@ -190,8 +191,9 @@ func (x Pass) alone() Pass {
 
 // Turn is the first place at which two orders of a rank differ.
 type Turn struct {
-	Rank, Place      int
-	Played, Measured *Pass // nil if the order has ended
+	Rank             int   `json:"rank"`
+	Place            int   `json:"place"` // index in the order of the rank
+	Played, Measured *Pass `json:"-"`     // nil if the order has ended
 }
 
 // Turns returns the ranks whose passes ran in another order in the measured step, each with the first difference.

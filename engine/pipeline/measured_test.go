@@ -180,8 +180,8 @@ func TestMeasuredBeside(t *testing.T) {
 	}
 	us := time.Microsecond
 	slow := trace.Slower(m.Trace)
-	want := []pipeline.Slower{{0, pipeline.Pass{}, 10 * us, 15 * us},
-		{1, pipeline.Pass{Kind: pipeline.Backward, Micro: 1, Stage: 1}, 20 * us, 21 * us}}
+	want := []pipeline.Slower{{0, pipeline.Pass{}, 15 * us, 10 * us},
+		{1, pipeline.Pass{Kind: pipeline.Backward, Micro: 1, Stage: 1}, 21 * us, 20 * us}}
 	if len(slow) != 8 || !reflect.DeepEqual(slow[:2], want) {
 		t.Errorf("slower are %+v; want first %+v", slow, want)
 	}

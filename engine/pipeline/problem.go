@@ -32,14 +32,18 @@ func (k Kind) String() string { return kinds[k].name }
 // Letter returns the letter of a kind, as in the package comment.
 func (k Kind) Letter() string { return kinds[k].letter }
 
+// MarshalText returns the letter.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.Letter()), nil }
+
 // copies reports whether a kind is a copy, which runs beside the passes.
 func (k Kind) copies() bool { return k >= Out }
 
 // Pass is a pass or a copy of one micro batch at one stage. Micro batches are numbered from 0 on each path.
 type Pass struct {
-	Kind         Kind
-	Micro, Stage int
-	Joined       bool // a forward that runs as one pass with the backward after it in its rank's order
+	Kind   Kind `json:"kind"`
+	Stage  int  `json:"stage"`
+	Micro  int  `json:"micro"`
+	Joined bool `json:"-"` // a forward that runs as one pass with the backward after it in its rank's order
 }
 
 func (x Pass) String() string {

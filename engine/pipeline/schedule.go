@@ -222,7 +222,7 @@ func (w *writer) put(k Kind, stage int, joined bool) {
 		class.Kind = Backward
 	}
 	if m := w.next[class]; m < w.most {
-		w.list = append(w.list, Pass{k, m, stage, joined})
+		w.list = append(w.list, Pass{k, stage, m, joined})
 	}
 	w.next[class]++
 }

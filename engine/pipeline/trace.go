@@ -11,7 +11,8 @@ import (
 // Span is a pass or a copy with its time, [Start, End).
 type Span struct {
 	Pass
-	Start, End time.Duration
+	Start time.Duration `json:"start_ns"`
+	End   time.Duration `json:"end_ns"`
 }
 
 // Trace is a step as it was played or measured.

@@ -131,12 +131,12 @@ const PackedMagic = "memtide-operators/"
 
 // Source says where the numbers come from.
 type Source struct {
-	Tool   string   // the program that wrote them: "collect.py", "PipeDream profiler", "preset"
-	Times  Origin   // of the times
-	Sizes  Origin   // of the sizes
-	Device string   // the device of the times
-	Notes  []string // assumptions and departures from the source, for people
-	URL    string
+	Tool   string   `json:"tool,omitempty"`   // what wrote them: "collect.py", "PipeDream profiler", "preset"
+	Times  Origin   `json:"times,omitempty"`  // of the times
+	Sizes  Origin   `json:"sizes,omitempty"`  // of the sizes
+	Device string   `json:"device,omitempty"` // the device of the times
+	Notes  []string `json:"notes,omitempty"`  // assumptions and departures from the source, for people
+	URL    string   `json:"url,omitempty"`
 }
 
 // Origin says how a number was obtained.

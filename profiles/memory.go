@@ -91,8 +91,10 @@ func (f *Frame) Text() string {
 // Segment is an address range that was reserved from event From until event To, which is the
 // number of events if it was never released.
 type Segment struct {
-	Addr, Size engine.Bytes
-	From, To   int
+	Addr engine.Bytes `json:"addr"`
+	Size engine.Bytes `json:"size"`
+	From int          `json:"from"`
+	To   int          `json:"to"`
 }
 
 // smallRequest is the largest request that PyTorch serves from its pool of small blocks, whose

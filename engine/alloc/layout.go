@@ -35,8 +35,8 @@ type Layout struct {
 
 // Level is an amount from an event on, until the next level.
 type Level struct {
-	Event int
-	Bytes engine.Bytes
+	Event int          `json:"event"`
+	Bytes engine.Bytes `json:"bytes"`
 }
 
 // Failure is a request that found no room, with the holes at that time.

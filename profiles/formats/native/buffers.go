@@ -155,68 +155,68 @@ func each(o *jsonfile.Object, list string, most int, poll *engine.Poll, visit fu
 	}
 }
 
+// fileBuffer is a buffer in a file.
+type fileBuffer struct {
+	ID    int           `json:"id"`
+	Name  string        `json:"name,omitempty"`
+	Lower int           `json:"lower"`
+	Upper *int          `json:"upper,omitempty"`
+	Size  engine.Bytes  `json:"size"`
+	Addr  *engine.Bytes `json:"addr,omitempty"`
+	Took  engine.Bytes  `json:"took,omitempty"`
+	Role  string        `json:"role,omitempty"`
+	High  bool          `json:"high,omitempty"`
+}
+
 // memory writes a file of kind buffers.
 func (e *writer) memory(p *profiles.Profile) {
 	m := p.Memory
 	e.frame(p, "buffers")
 	if m.Capacity > 0 {
-		e.int(newLine, "capacity", int64(m.Capacity))
+		e.field(newLine, "capacity", m.Capacity)
 	}
 	if m.Before > 0 {
-		e.int(newLine, "before", int64(m.Before))
+		e.field(newLine, "before", m.Before)
 	}
 	ends := make([]bool, len(m.Requests.Buffers))
 	for _, v := range m.Requests.Events {
 		ends[v.Buffer] = ends[v.Buffer] || v.Free
 	}
-	e.list(newLine, "buffers", len(m.Requests.Buffers), newLine+" ", func(i int) { e.buffer(m, i, ends[i]) })
-	if m.Recorded != nil {
-		e.layout(m)
-	}
-}
-
-func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
-	b, l := &m.Requests.Buffers[i], m.Recorded
-	e.open('{')
-	e.int("", "id", int64(i))
-	e.text("name", b.Name)
-	e.int("", "lower", int64(b.Start))
-	if ends {
-		e.int("", "upper", int64(b.End))
-	}
-	e.int("", "size", int64(b.Bytes))
-	if l != nil && l.Addr[i] != alloc.NoAddr {
-		e.int("", "addr", int64(l.Addr[i]))
-	}
-	if l != nil && l.Took != nil && l.Took[i] > b.Bytes {
-		e.int("", "took", int64(l.Took[i]))
-	}
-	if b.Kind != sim.Activation {
-		e.text("role", bufferRoles[b.Kind])
-	}
-	if b.High {
-		e.yes("", "high")
-	}
-	e.close('}')
-}
-
-// layout writes the rest of Recorded, without the addresses.
-func (e *writer) layout(m *profiles.Memory) {
+	e.list("buffers", len(m.Requests.Buffers), func(i int) any { return bufferOf(m, i, ends[i]) })
 	l := m.Recorded
-	e.int(newLine, "pool", int64(l.Pool))
-	e.list(newLine, "reserved", len(l.Reserved), "", func(i int) {
-		e.numbers(number{"event", int64(l.Reserved[i].Event)}, number{"bytes", int64(l.Reserved[i].Bytes)})
-	})
+	if l == nil {
+		return
+	}
+	e.field(newLine, "pool", l.Pool)
+	e.field(newLine, "reserved", append([]alloc.Level{}, l.Reserved...))
 	if len(m.Segments) > 0 {
-		e.list(newLine, "segments", len(m.Segments), newLine+" ", func(i int) {
-			s := &m.Segments[i]
-			e.numbers(number{"addr", int64(s.Addr)}, number{"size", int64(s.Size)}, number{"from", int64(s.From)},
-				number{"to", int64(s.To)})
-		})
+		e.list("segments", len(m.Segments), func(i int) any { return m.Segments[i] })
 	}
 	if f := l.Failed; f != nil {
-		e.key(newLine, "failed")
-		e.numbers(number{"event", int64(f.Event)}, number{"bytes", int64(f.Bytes)}, number{"largest", int64(f.Largest)},
-			number{"free", int64(f.Free)}, number{"unreserved", int64(f.Unreserved)})
+		e.field(newLine, "failed", struct {
+			Event      int          `json:"event"`
+			Bytes      engine.Bytes `json:"bytes"`
+			Largest    engine.Bytes `json:"largest"`
+			Free       engine.Bytes `json:"free"`
+			Unreserved engine.Bytes `json:"unreserved"`
+		}{f.Event, f.Bytes, f.Largest, f.Free, f.Unreserved})
 	}
+}
+
+func bufferOf(m *profiles.Memory, i int, ends bool) fileBuffer {
+	b, l := &m.Requests.Buffers[i], m.Recorded
+	out := fileBuffer{ID: i, Name: b.Name, Lower: b.Start, Size: b.Bytes, High: b.High}
+	if ends {
+		out.Upper = &b.End
+	}
+	if l != nil && l.Addr[i] != alloc.NoAddr {
+		out.Addr = &l.Addr[i]
+	}
+	if l != nil && l.Took != nil && l.Took[i] > b.Bytes {
+		out.Took = l.Took[i]
+	}
+	if b.Kind != sim.Activation {
+		out.Role = bufferRoles[b.Kind]
+	}
+	return out
 }

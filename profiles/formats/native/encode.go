@@ -11,7 +11,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/parse"
 )
 
 // Encode writes a profile as a memtide/1 file that Decode reads back exactly, to the nanosecond
@@ -20,6 +19,7 @@ import (
 // returns an error for an empty profile, and for a chain without a stage besides the loss.
 func Encode(w io.Writer, p *profiles.Profile) error {
 	var e writer
+	e.buf.WriteByte('{')
 	switch {
 	case p.Chain != nil && p.Totals().Stages == 0:
 		return fmt.Errorf("the chain of %q has no stage besides the loss; a file needs one", p.Name)
@@ -27,274 +27,212 @@ func Encode(w io.Writer, p *profiles.Profile) error {
 		e.chain(p)
 	case p.Graph != nil:
 		e.frame(p, "graph")
-		e.resident(engine.Resident{Pinned: p.Graph.Fixed})
+		e.field(newLine, "resident", fileResident{Pinned: p.Graph.Fixed})
 		e.graph(p.Graph)
 	case p.Memory != nil:
 		e.memory(p)
 	default:
 		return fmt.Errorf("the profile %q has neither a chain nor a graph nor buffers", p.Name)
 	}
-	e.close('}')
-	e.buf.WriteByte('\n')
+	e.buf.WriteString("}\n")
 	_, err := w.Write(e.buf.Bytes())
 	return err
 }
 
-// writer builds JSON with one line for each key or stage. encoding/json would convert times to
-// floating point.
-type writer struct {
-	buf   bytes.Buffer
-	first bool // the open object or list has no item yet
-}
-
-func (e *writer) open(bracket byte) {
-	e.buf.WriteByte(bracket)
-	e.first = true
-}
-
-func (e *writer) close(bracket byte) {
-	e.buf.WriteByte(bracket)
-	e.first = false
-}
-
-func (e *writer) comma(sep string) {
-	if !e.first {
-		e.buf.WriteByte(',')
+// The types of the parts of a file, whose fields docs/formats.md explains.
+type (
+	fileDevice struct {
+		Name   string       `json:"name,omitempty"`
+		Memory engine.Bytes `json:"memory_bytes"`
+		ToDev  engine.Rate  `json:"h2d_bytes_per_s"`
+		ToHost engine.Rate  `json:"d2h_bytes_per_s"`
+		Duplex bool         `json:"duplex"`
 	}
-	e.buf.WriteString(sep)
-	e.first = false
-}
-
-func (e *writer) key(sep, key string) {
-	e.comma(sep)
-	e.buf.WriteString(`"` + key + `":`)
-}
-
-func (e *writer) quote(s string) {
-	enc := json.NewEncoder(&e.buf)
-	enc.SetEscapeHTML(false)
-	// A string always encodes, and a buffer always takes it.
-	_ = enc.Encode(s)
-	e.buf.Truncate(e.buf.Len() - 1) // the newline
-}
-
-// text writes a field unless it is empty.
-func (e *writer) text(key, s string) {
-	if s != "" {
-		e.key("", key)
-		e.quote(s)
+	fileResident struct {
+		Weights   engine.Bytes `json:"weights"`
+		Grads     engine.Bytes `json:"grads"`
+		Optimizer engine.Bytes `json:"optimizer"`
+		Pinned    engine.Bytes `json:"pinned"`
 	}
-}
+	fileStage struct {
+		Name    string       `json:"name"`
+		Kind    string       `json:"kind,omitempty"`
+		Forward json.Number  `json:"forward_s"`
+		Back    json.Number  `json:"backward_s"`
+		Out     engine.Bytes `json:"output_bytes"`
+		Saved   engine.Bytes `json:"saved_bytes"`
+		Unsaved bool         `json:"output_unsaved,omitempty"`
+		Grad    engine.Bytes `json:"grad_bytes"`
+		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
+		Fast    *fileFast    `json:"fast,omitempty"`
+	}
+	fileFast struct {
+		Forward json.Number  `json:"forward_s"`
+		Back    json.Number  `json:"backward_s"`
+		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
+	}
+	fileValue struct {
+		ID     engine.ValueID  `json:"id"`
+		Name   string          `json:"name,omitempty"`
+		Bytes  engine.Bytes    `json:"bytes"`
+		Role   string          `json:"role,omitempty"`
+		At     string          `json:"at,omitempty"`
+		Within *engine.ValueID `json:"within,omitempty"`
+		Stage  int             `json:"stage"`
+	}
+	fileOp struct {
+		Name  string           `json:"name,omitempty"`
+		Pass  string           `json:"pass"`
+		Time  json.Number      `json:"time_s"`
+		Temp  engine.Bytes     `json:"temp_bytes"`
+		Lane  string           `json:"lane,omitempty"`
+		After []engine.OpID    `json:"after,omitempty"`
+		In    []engine.ValueID `json:"in,omitempty"`
+		Out   []engine.ValueID `json:"out,omitempty"`
+		Lean  []engine.ValueID `json:"lean,omitzero"` // empty: an operation that keeps only its output writes nothing
+		Once  bool             `json:"once,omitempty"`
+		Alt   *fileAlt         `json:"alt,omitempty"`
+		Stage int              `json:"stage"`
+	}
+	fileAlt struct {
+		Time json.Number  `json:"time_s"`
+		Temp engine.Bytes `json:"temp_bytes"`
+	}
+)
 
-func (e *writer) int(sep, key string, v int64) {
-	e.key(sep, key)
-	e.buf.WriteString(strconv.FormatInt(v, 10))
-}
-
-// seconds writes a duration as decimal seconds, exactly.
-func (e *writer) seconds(key string, d time.Duration) {
-	e.int("", key, int64(d/time.Second))
+// seconds returns a duration as decimal seconds, exactly.
+func seconds(d time.Duration) json.Number {
+	text := strconv.FormatInt(int64(d/time.Second), 10)
 	if frac := d % time.Second; frac != 0 {
-		e.buf.WriteString("." + strings.TrimRight(fmt.Sprintf("%09d", int64(frac)), "0"))
+		text += "." + strings.TrimRight(fmt.Sprintf("%09d", int64(frac)), "0")
 	}
+	return json.Number(text)
 }
 
-func (e *writer) yes(sep, key string) {
-	e.key(sep, key)
-	e.buf.WriteString("true")
-}
-
-func (e *writer) texts(sep, key string, list []string) {
-	if len(list) == 0 {
-		return
-	}
-	e.list(sep, key, len(list), "", func(i int) { e.quote(list[i]) })
-}
-
-// list writes a list of n items, with sep before each item, and before before its key.
-func (e *writer) list(before, key string, n int, sep string, write func(i int)) {
-	e.key(before, key)
-	e.open('[')
-	for i := range n {
-		e.comma(sep)
-		write(i)
-	}
-	e.close(']')
-}
-
-// number is an integer field.
-type number struct {
-	key string
-	n   int64
-}
-
-// numbers writes an object of integers.
-func (e *writer) numbers(fields ...number) {
-	e.open('{')
-	for _, f := range fields {
-		e.int("", f.key, f.n)
-	}
-	e.close('}')
-}
+// writer writes the fields of an object, and each item of its long lists on a line.
+type writer struct{ buf bytes.Buffer }
 
 const newLine = "\n "
 
+// field writes a field, with sep before its key.
+func (e *writer) field(sep, key string, v any) {
+	e.key(sep, key)
+	e.value(v)
+}
+
+func (e *writer) key(sep, key string) {
+	if b := e.buf.Bytes(); b[len(b)-1] != '{' {
+		e.buf.WriteByte(',')
+	}
+	e.buf.WriteString(sep + `"` + key + `":`)
+}
+
+func (e *writer) value(v any) {
+	enc := json.NewEncoder(&e.buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)               // values of these types always encode, and a buffer always takes them
+	e.buf.Truncate(e.buf.Len() - 1) // the newline
+}
+
+// list writes a field that is a list of n items.
+func (e *writer) list(key string, n int, item func(i int) any) {
+	e.key(newLine, key)
+	e.buf.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			e.buf.WriteByte(',')
+		}
+		e.buf.WriteString(newLine + " ")
+		e.value(item(i))
+	}
+	e.buf.WriteByte(']')
+}
+
 // frame writes the fields that all kinds have.
 func (e *writer) frame(p *profiles.Profile, kind string) {
-	e.open('{')
-	e.text("format", Version)
-	e.text("kind", kind)
-	e.key(newLine, "name")
-	e.quote(p.Name)
+	e.field("", "format", Version)
+	e.field("", "kind", kind)
+	e.field(newLine, "name", p.Name)
 	if p.Batch != 0 {
-		e.int("", "batch", int64(p.Batch))
+		e.field("", "batch", p.Batch)
 	}
-	e.text("dtype", p.DType)
-	e.source(&p.Source)
+	if p.DType != "" {
+		e.field("", "dtype", p.DType)
+	}
+	e.field(newLine, "source", p.Source)
 	if d := p.Device; d != nil {
-		e.key(newLine, "device")
-		e.open('{')
-		e.text("name", d.Name)
-		e.int("", "memory_bytes", int64(d.Memory))
-		e.int("", "h2d_bytes_per_s", int64(d.ToDev))
-		e.int("", "d2h_bytes_per_s", int64(d.ToHost))
-		e.key("", "duplex")
-		e.buf.WriteString(strconv.FormatBool(d.Duplex == engine.FullDuplex))
-		e.close('}')
+		e.field(newLine, "device", fileDevice{d.Name, d.Memory, d.ToDev, d.ToHost, d.Duplex == engine.FullDuplex})
 	}
-	e.texts(newLine, "warnings", p.Warnings)
-}
-
-func (e *writer) source(s *profiles.Source) {
-	e.key(newLine, "source")
-	e.open('{')
-	e.text("tool", s.Tool)
-	e.text("times", string(s.Times))
-	e.text("sizes", string(s.Sizes))
-	e.text("device", s.Device)
-	e.texts("", "notes", s.Notes)
-	e.text("url", s.URL)
-	e.close('}')
-}
-
-func (e *writer) resident(r engine.Resident) {
-	e.key(newLine, "resident")
-	e.numbers(number{"weights", int64(r.Weights)}, number{"grads", int64(r.Grads)},
-		number{"optimizer", int64(r.Optimizer)}, number{"pinned", int64(r.Pinned)})
+	if len(p.Warnings) > 0 {
+		e.field(newLine, "warnings", p.Warnings)
+	}
 }
 
 func (e *writer) chain(p *profiles.Profile) {
 	c := p.Chain
 	e.frame(p, "chain")
-	e.int(newLine, "input_bytes", int64(c.Input))
-	e.int("", "input_grad_bytes", int64(c.InputGrad))
-	e.resident(c.Resident)
+	e.field(newLine, "input_bytes", c.Input)
+	e.field("", "input_grad_bytes", c.InputGrad)
+	e.field(newLine, "resident", fileResident(c.Resident))
 	if c.LossGradAllocated {
-		e.yes(newLine, "seed_born")
+		e.field(newLine, "seed_born", true)
 	}
-	e.list(newLine, "stages", p.Totals().Stages, newLine+" ", func(i int) { e.stage(&c.Stages[i]) })
+	e.list("stages", p.Totals().Stages, func(i int) any { return stageOf(&c.Stages[i]) })
 	if !c.LossGradAllocated {
-		e.key(newLine, "loss")
-		e.stage(&c.Stages[c.Len()-1])
+		e.field(newLine, "loss", stageOf(&c.Stages[c.Len()-1]))
 	}
 	if p.Graph != nil {
 		e.key(newLine, "graph")
-		e.open('{')
-		e.int("", "fixed_bytes", int64(p.Graph.Fixed))
+		e.buf.WriteByte('{')
+		e.field("", "fixed_bytes", p.Graph.Fixed)
 		e.graph(p.Graph)
-		e.close('}')
+		e.buf.WriteByte('}')
 	}
 }
 
-func (e *writer) stage(s *engine.Stage) {
-	e.open('{')
-	e.key("", "name")
-	e.quote(s.Name)
-	e.text("kind", s.Kind)
-	e.seconds("forward_s", s.Forward)
-	e.seconds("backward_s", s.Back)
-	e.int("", "output_bytes", int64(s.Out))
-	e.int("", "saved_bytes", int64(s.Saved))
-	if s.Unsaved {
-		e.yes("", parse.UnsavedColumn)
-	}
-	e.int("", "grad_bytes", int64(s.Grad))
-	e.int("", "forward_temp_bytes", int64(s.FwdTemp))
-	e.int("", "backward_temp_bytes", int64(s.BwdTemp))
+func stageOf(s *engine.Stage) fileStage {
+	out := fileStage{Name: s.Name, Kind: s.Kind, Forward: seconds(s.Forward), Back: seconds(s.Back), Out: s.Out,
+		Saved: s.Saved, Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
 	if f := s.Fast; f != nil {
-		e.key("", "fast")
-		e.open('{')
-		e.seconds("forward_s", f.Forward)
-		e.seconds("backward_s", f.Back)
-		e.int("", "forward_temp_bytes", int64(f.FwdTemp))
-		e.int("", "backward_temp_bytes", int64(f.BwdTemp))
-		e.close('}')
+		out.Fast = &fileFast{seconds(f.Forward), seconds(f.Back), f.FwdTemp, f.BwdTemp}
 	}
-	e.close('}')
+	return out
 }
 
 // graph writes the fields of a graph, except fixed_bytes.
 func (e *writer) graph(g *engine.Graph) {
 	usual := usualPlaces(g)
-	e.list(newLine, "values", len(g.Values), newLine+" ",
-		func(i int) { e.value(engine.ValueID(i), &g.Values[i], usual[i]) })
-	e.list(newLine, "ops", len(g.Ops), newLine+" ", func(i int) { e.op(&g.Ops[i]) })
+	e.list("values", len(g.Values), func(i int) any { return valueOf(engine.ValueID(i), &g.Values[i], usual[i]) })
+	e.list("ops", len(g.Ops), func(i int) any { return opOf(&g.Ops[i]) })
 	if g.Done != engine.NoValue {
-		e.int(newLine, "done", int64(g.Done))
+		e.field(newLine, "done", g.Done)
 	}
 }
 
-func (e *writer) value(id engine.ValueID, v *engine.Value, usual engine.Place) {
-	e.open('{')
-	e.int("", "id", int64(id))
-	e.text("name", v.Name)
-	e.int("", "bytes", int64(v.Size))
-	role := roles[v.Kind].word
+func valueOf(id engine.ValueID, v *engine.Value, usual engine.Place) fileValue {
+	out := fileValue{ID: id, Name: v.Name, Bytes: v.Size, Role: roles[v.Kind].word, Stage: v.Stage}
 	if v.Kind == engine.KindActivation && v.Initial == engine.OnDevice {
-		role, usual = roleInput, engine.OnDevice
+		out.Role, usual = roleInput, engine.OnDevice
 	}
-	e.text("role", role)
 	if v.Initial != usual {
-		e.text("at", places[v.Initial])
+		out.At = places[v.Initial]
 	}
 	if v.PartOf != engine.NoValue {
-		e.int("", "within", int64(v.PartOf))
+		out.Within = &v.PartOf
 	}
-	e.int("", "stage", int64(v.Stage))
-	e.close('}')
+	return out
 }
 
-func (e *writer) op(op *engine.Op) {
-	e.open('{')
-	e.text("name", op.Name)
-	e.text("pass", [...]string{"forward", "backward"}[op.Pass])
-	e.seconds("time_s", op.Time)
-	e.int("", "temp_bytes", int64(op.Temp))
+func opOf(op *engine.Op) fileOp {
+	out := fileOp{Name: op.Name, Pass: [...]string{"forward", "backward"}[op.Pass], Time: seconds(op.Time),
+		Temp: op.Temp, After: op.After, In: op.In, Out: op.Out, Lean: op.OutputOnly, Once: op.Once, Stage: op.Stage}
 	if op.Lane != engine.LaneCompute {
-		e.text("lane", engine.LaneNames[op.Lane])
-	}
-	refs(e, "after", op.After)
-	refs(e, "in", op.In)
-	refs(e, "out", op.Out)
-	if refs(e, "lean", op.OutputOnly); op.OutputOnly != nil && len(op.OutputOnly) == 0 {
-		e.list("", "lean", 0, "", nil) // an operation that keeps only its output writes nothing
-	}
-	if op.Once {
-		e.yes("", "once")
+		out.Lane = engine.LaneNames[op.Lane]
 	}
 	if op.Alt != nil {
-		e.key("", "alt")
-		e.open('{')
-		e.seconds("time_s", op.Alt.Time)
-		e.int("", "temp_bytes", int64(op.Alt.Temp))
-		e.close('}')
+		out.Alt = &fileAlt{seconds(op.Alt.Time), op.Alt.Temp}
 	}
-	e.int("", "stage", int64(op.Stage))
-	e.close('}')
-}
-
-func refs[ID engine.ValueID | engine.OpID](e *writer, key string, ids []ID) {
-	if len(ids) > 0 {
-		e.list("", key, len(ids), "", func(i int) { e.buf.WriteString(strconv.Itoa(int(ids[i]))) })
-	}
+	return out
 }

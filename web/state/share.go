@@ -28,30 +28,21 @@ func (m ToggleShare) apply(s *State) []Effect {
 type SetExact struct{ On bool }
 
 func (m SetExact) apply(s *State) []Effect {
-	return s.inDialog(func(d *Sharing) []Effect {
-		d.Exact = m.On
-		return nil
-	})
+	return s.inDialog(func(d *Sharing) { d.Exact = m.On })
 }
 
 // SetShareTheme changes Sharing.Theme.
 type SetShareTheme struct{ Theme string }
 
 func (m SetShareTheme) apply(s *State) []Effect {
-	return s.inDialog(func(d *Sharing) []Effect {
-		d.Theme = m.Theme
-		return nil
-	})
+	return s.inDialog(func(d *Sharing) { d.Theme = m.Theme })
 }
 
 // ShareNote says what a button of the dialog did.
 type ShareNote struct{ Text string }
 
 func (m ShareNote) apply(s *State) []Effect {
-	return s.inDialog(func(d *Sharing) []Effect {
-		d.Note = m.Text
-		return nil
-	})
+	return s.inDialog(func(d *Sharing) { d.Note = m.Text })
 }
 
 // SaveFile asks for a file of what is shown: svg, png, operations.csv,
@@ -59,36 +50,37 @@ func (m ShareNote) apply(s *State) []Effect {
 type SaveFile struct{ Kind string }
 
 func (m SaveFile) apply(s *State) []Effect {
-	return s.inDialog(func(*Sharing) []Effect {
-		if m.Kind == ScheduleFile {
-			return s.export()
-		}
-		return []Effect{Save(m)}
-	})
+	out := s.inDialog(func(*Sharing) {}, Save(m))
+	if out != nil && m.Kind == ScheduleFile {
+		return s.export()
+	}
+	return out
 }
 
 // CopyText asks to copy the text of a field of the dialog.
 type CopyText struct{ Field string }
 
 func (m CopyText) apply(s *State) []Effect {
-	return s.inDialog(func(*Sharing) []Effect { return []Effect{Copy(m)} })
+	return s.inDialog(func(*Sharing) {}, Copy(m))
 }
 
 // SendLink asks to share the link through the device's own list of apps.
 type SendLink struct{}
 
 func (SendLink) apply(s *State) []Effect {
-	return s.inDialog(func(*Sharing) []Effect { return []Effect{Send{}} })
+	return s.inDialog(func(*Sharing) {}, Send{})
 }
 
-// inDialog removes the note from the dialog and calls do with the dialog. It does nothing while the dialog is closed.
-func (s *State) inDialog(do func(*Sharing) []Effect) []Effect {
+// inDialog removes the note from the dialog, calls change with the dialog, and returns effects. It does nothing while
+// the dialog is closed.
+func (s *State) inDialog(change func(*Sharing), effects ...Effect) []Effect {
 	if s.Sharing == nil {
 		return nil
 	}
 	s.Sharing.Note = ""
 	s.DOM++
-	return do(s.Sharing)
+	change(s.Sharing)
+	return effects
 }
 
 // SetOpener says that another page opened what is shown.

@@ -57,8 +57,10 @@ type Aside struct {
 // section II-B) has two for convolutions: memory optimal (m), the fields of Stage, and performance optimal (p),
 // Stage.Fast.
 type Algorithm struct {
-	Forward, Back    time.Duration // [uF, uB]
-	FwdTemp, BwdTemp Bytes         // [oF, oB]
+	Forward time.Duration `json:"forward_ns"`          // [uF]
+	Back    time.Duration `json:"backward_ns"`         // [uB]
+	FwdTemp Bytes         `json:"forward_temp_bytes"`  // [oF]
+	BwdTemp Bytes         `json:"backward_temp_bytes"` // [oB]
 }
 
 // Chain is a network whose stages follow each other: the forward of stage k reads the output of stage k-1 and
@@ -81,10 +83,10 @@ type Chain struct {
 // Resident is the device memory that stays for the whole step, in bytes: part of every budget and every peak, and
 // never moved.
 type Resident struct {
-	Weights   Bytes
-	Grads     Bytes
-	Optimizer Bytes
-	Pinned    Bytes // anything else that never leaves: masks, buffers, workspaces
+	Weights   Bytes `json:"weights_bytes"`
+	Grads     Bytes `json:"grads_bytes"`
+	Optimizer Bytes `json:"optimizer_bytes"`
+	Pinned    Bytes `json:"pinned_bytes"` // anything else that never leaves: masks, buffers, workspaces
 }
 
 // Total returns the sum of all resident memory.

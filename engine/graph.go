@@ -84,8 +84,8 @@ type Op struct {
 // Alt is a second algorithm for an operation: its time and workspace instead of Op.Time and Op.Temp (see
 // Stage.Fast).
 type Alt struct {
-	Time time.Duration
-	Temp Bytes
+	Time time.Duration `json:"time_ns"`
+	Temp Bytes         `json:"temp_bytes"`
 }
 
 // Graph is one training step: operations, the values between them, and the resident memory. A graph must not be

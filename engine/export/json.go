@@ -38,37 +38,25 @@ type (
 		Duplex string       `json:"duplex"`
 	}
 	fileChain struct {
-		Name              string       `json:"name,omitempty"` // empty if it is the name of the network
-		Batch             int          `json:"batch,omitempty"`
-		Input             engine.Bytes `json:"input_bytes"`
-		InputGrad         engine.Bytes `json:"input_grad_bytes"`
-		LossGradAllocated bool         `json:"seed_born,omitempty"`
-		Resident          fileResident `json:"resident"`
-	}
-	fileResident struct {
-		Weights   engine.Bytes `json:"weights_bytes"`
-		Grads     engine.Bytes `json:"grads_bytes"`
-		Optimizer engine.Bytes `json:"optimizer_bytes"`
-		Pinned    engine.Bytes `json:"pinned_bytes"`
+		Name              string          `json:"name,omitempty"` // empty if it is the name of the network
+		Batch             int             `json:"batch,omitempty"`
+		Input             engine.Bytes    `json:"input_bytes"`
+		InputGrad         engine.Bytes    `json:"input_grad_bytes"`
+		LossGradAllocated bool            `json:"seed_born,omitempty"`
+		Resident          engine.Resident `json:"resident"`
 	}
 	fileStage struct {
-		Name    string        `json:"name"`
-		Kind    string        `json:"kind,omitempty"`
-		Forward time.Duration `json:"forward_ns"`
-		Back    time.Duration `json:"backward_ns"`
-		Out     engine.Bytes  `json:"output_bytes"`
-		Saved   engine.Bytes  `json:"saved_bytes"`
-		Unsaved bool          `json:"output_unsaved,omitempty"`
-		Grad    engine.Bytes  `json:"grad_bytes"`
-		FwdTemp engine.Bytes  `json:"forward_temp_bytes"`
-		BwdTemp engine.Bytes  `json:"backward_temp_bytes"`
-		Fast    *fileFast     `json:"fast,omitempty"`
-	}
-	fileFast struct {
-		Forward time.Duration `json:"forward_ns"`
-		Back    time.Duration `json:"backward_ns"`
-		FwdTemp engine.Bytes  `json:"forward_temp_bytes"`
-		BwdTemp engine.Bytes  `json:"backward_temp_bytes"`
+		Name    string            `json:"name"`
+		Kind    string            `json:"kind,omitempty"`
+		Forward time.Duration     `json:"forward_ns"`
+		Back    time.Duration     `json:"backward_ns"`
+		Out     engine.Bytes      `json:"output_bytes"`
+		Saved   engine.Bytes      `json:"saved_bytes"`
+		Unsaved bool              `json:"output_unsaved,omitempty"`
+		Grad    engine.Bytes      `json:"grad_bytes"`
+		FwdTemp engine.Bytes      `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes      `json:"backward_temp_bytes"`
+		Fast    *engine.Algorithm `json:"fast,omitempty"`
 	}
 	fileGraph struct {
 		Fixed  engine.Bytes `json:"fixed_bytes"`
@@ -92,11 +80,7 @@ type (
 		In    []string      `json:"in,omitempty"`
 		Out   []string      `json:"out,omitempty"`
 		Lean  []string      `json:"lean"` // null: it cannot keep only its output; empty: such a run writes nothing
-		Alt   *fileAlt      `json:"alt,omitempty"`
-	}
-	fileAlt struct {
-		Time time.Duration `json:"time_ns"`
-		Temp engine.Bytes  `json:"temp_bytes"`
+		Alt   *engine.Alt   `json:"alt,omitempty"`
 	}
 	fileStep struct {
 		Do        string        `json:"do"`
@@ -133,7 +117,7 @@ func (p *File) JSON() ([]byte, error) {
 	if chain != nil {
 		c := chain.Chain
 		head.Chain = &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad,
-			LossGradAllocated: c.LossGradAllocated, Resident: fileResident(c.Resident)}
+			LossGradAllocated: c.LossGradAllocated, Resident: c.Resident}
 		if c.Name != p.Name {
 			head.Chain.Name = c.Name
 		}
@@ -180,7 +164,7 @@ func list[T, F any](w *writer, name string, items []T, of func(*T) F) {
 
 func stageOf(s *engine.Stage) fileStage {
 	return fileStage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved,
-		Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
+		Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: s.Fast}
 }
 
 func (p *File) valueOf(v *engine.Value) fileValue {
@@ -207,7 +191,7 @@ func (p *File) operationOf(op *engine.Op) fileOp {
 		return list
 	}
 	return fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: op.Time, Temp: op.Temp,
-		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: (*fileAlt)(op.Alt)}
+		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: op.Alt}
 }
 
 func (p *File) stepOf(s *engine.Instruction) fileStep {

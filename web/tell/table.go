@@ -11,13 +11,14 @@ import (
 
 // Row is a row of the table of operations: a span or a gap of the timeline.
 type Row struct {
-	Start, End time.Duration
-	Lane       string // compute, to host, to device
-	What       string // B18, s17, or "waiting"
-	Kind       string // backward, copy to the host, or the reason of a wait
-	Stage      string // name of the stage; empty if it belongs to none
-	Why        string // what runs beside it and what it waited for, in words
-	Target     lookup.Target
+	Start  time.Duration `json:"startNs"`
+	End    time.Duration `json:"endNs"`
+	Lane   string        `json:"lane"`            // compute, to host, to device
+	What   string        `json:"what"`            // B18, s17, or "waiting"
+	Kind   string        `json:"kind"`            // backward, copy to the host, or the reason of a wait
+	Stage  string        `json:"layer,omitempty"` // name of the stage; empty if it belongs to none
+	Why    string        `json:"why,omitempty"`   // what runs beside it and what it waited for, in words
+	Target lookup.Target `json:"-"`
 }
 
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device",

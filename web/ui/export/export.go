@@ -159,19 +159,9 @@ type schedule struct {
 	RecomputeNs int64             `json:"recomputeNs"`
 	WaitingNs   int64             `json:"waitingNs"`
 	Verified    bool              `json:"verified"`
-	Operations  []operation       `json:"operations"`
+	Operations  []tell.Row        `json:"operations"`
 	Layers      []layer           `json:"layers"`
 	Curve       []point           `json:"curve,omitempty"`
-}
-
-type operation struct {
-	StartNs int64  `json:"startNs"`
-	EndNs   int64  `json:"endNs"`
-	Lane    string `json:"lane"`
-	What    string `json:"what"`
-	Kind    string `json:"kind"`
-	Layer   string `json:"layer,omitempty"`
-	Why     string `json:"why,omitempty"`
 }
 
 type layer struct {
@@ -235,9 +225,7 @@ func exportScheduleOf(s *state.State, side Side) schedule {
 		RecomputeNs: int64(t.RecomputeTime), WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified,
 		Curve: curveOf(s, p)}
 	for i := range m.NumRows() {
-		r := m.Row(i)
-		e.Operations = append(e.Operations,
-			operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
+		e.Operations = append(e.Operations, m.Row(i))
 	}
 	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
 		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward),

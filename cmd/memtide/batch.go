@@ -278,7 +278,7 @@ type batchRowReport struct {
 // batchPointReport is one batch. Step time and peak are 0 if there is no schedule.
 type batchPointReport struct {
 	Batch int `json:"batch"`
-	costReport
+	proto.Reference
 	SamplesPerS   float64      `json:"samples_per_s"`
 	SmallestBytes engine.Bytes `json:"smallest_bytes,omitempty"`
 	Complete      bool         `json:"complete"`
@@ -309,6 +309,6 @@ func (g *grown) json() *batchReport {
 }
 
 func pointOf(p whatif.BatchPoint) batchPointReport {
-	return batchPointReport{Batch: p.Batch, costReport: costReport{int64(p.StepTime), p.Peak},
+	return batchPointReport{Batch: p.Batch, Reference: proto.Reference{StepTime: p.StepTime, Peak: p.Peak},
 		SamplesPerS: p.Throughput(), SmallestBytes: p.Smallest, Complete: !p.Partial}
 }

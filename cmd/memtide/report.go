@@ -31,19 +31,19 @@ type solveReport struct {
 	// its own
 	Complete bool `json:"complete"`
 	// the checker agreed on step time and peak, and both equal the claimed ones
-	Verified bool          `json:"verified"`
-	Problem  string        `json:"problem,omitempty"`
-	Optimal  bool          `json:"optimal"`
-	Within   string        `json:"within,omitempty"` // the set in which the schedule is optimal
-	Claimed  costReport    `json:"claimed"`
-	Measured *measured     `json:"measured"` // null if the schedule cannot be played
-	KeepAll  costReport    `json:"keep_all"` // keeping everything, without a limit
-	Slowdown float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
-	Bounds   []boundReport `json:"lower_bounds"`
-	Notes    []string      `json:"notes"`
-	Link     string        `json:"link,omitempty"` // fragment of the permalink; empty if it would be too long
-	Help     []leverReport `json:"help"`           // what would help, best first
-	NoGain   []string      `json:"no_gain"`        // what was tried and would not help
+	Verified bool            `json:"verified"`
+	Problem  string          `json:"problem,omitempty"`
+	Optimal  bool            `json:"optimal"`
+	Within   string          `json:"within,omitempty"` // the set in which the schedule is optimal
+	Claimed  proto.Reference `json:"claimed"`
+	Measured *measured       `json:"measured"` // null if the schedule cannot be played
+	KeepAll  proto.Reference `json:"keep_all"` // keeping everything, without a limit
+	Slowdown float64         `json:"slowdown"` // measured step time over that of keep_all, less 1
+	Bounds   []proto.Bound   `json:"lower_bounds"`
+	Notes    []string        `json:"notes"`
+	Link     string          `json:"link,omitempty"` // fragment of the permalink; empty if it would be too long
+	Help     []leverReport   `json:"help"`           // what would help, best first
+	NoGain   []string        `json:"no_gain"`        // what was tried and would not help
 }
 
 // questionReport is the question.
@@ -80,23 +80,13 @@ type deviceReport struct {
 	Duplex      string       `json:"duplex"`
 }
 
-type costReport struct {
-	StepTimeNS int64        `json:"step_time_ns"`
-	PeakBytes  engine.Bytes `json:"peak_bytes"`
-}
-
 type measured struct {
-	costReport
-	HostPeakBytes engine.Bytes     `json:"host_peak_bytes"`
-	ComputeNS     int64            `json:"compute_ns"`
-	RecomputeNS   int64            `json:"recompute_ns"`
-	WaitingNS     map[string]int64 `json:"waiting_ns"` // by reason; with the two above the sum is step_time_ns
-	Decisions     []string         `json:"decisions"`  // by stage
-}
-
-type boundReport struct {
-	Name       string `json:"name"`
-	StepTimeNS int64  `json:"step_time_ns"`
+	proto.Reference
+	HostPeakBytes engine.Bytes             `json:"host_peak_bytes"`
+	ComputeNS     time.Duration            `json:"compute_ns"`
+	RecomputeNS   time.Duration            `json:"recompute_ns"`
+	WaitingNS     map[string]time.Duration `json:"waiting_ns"` // by reason; with the two above the sum is step_time_ns
+	Decisions     []string                 `json:"decisions"`  // by stage
 }
 
 // failureReport is the output of solve -json without an answer.
@@ -118,11 +108,11 @@ type errorReport struct {
 
 // sweepReport is the output of sweep -json.
 type sweepReport struct {
-	Schema   string         `json:"schema"`
-	Question questionReport `json:"question"`
-	Complete bool           `json:"complete"` // false if stopped; points that were not reached are missing
-	KeepAll  costReport     `json:"keep_all"`
-	Points   []pointReport  `json:"points"` // by strategy, then by budget
+	Schema   string          `json:"schema"`
+	Question questionReport  `json:"question"`
+	Complete bool            `json:"complete"` // false if stopped; points that were not reached are missing
+	KeepAll  proto.Reference `json:"keep_all"`
+	Points   []pointReport   `json:"points"` // by strategy, then by budget
 }
 
 // pointReport is one strategy at one budget. Step time and peak are measured, and 0 if there is
@@ -131,12 +121,12 @@ type pointReport struct {
 	Strategy string       `json:"strategy"`
 	Args     engine.Args  `json:"args,omitempty"`
 	Budget   engine.Bytes `json:"budget_bytes"`
-	costReport
-	Verified     bool         `json:"verified"`
-	Problem      string       `json:"problem,omitempty"`
-	Optimal      bool         `json:"optimal"`
-	LowerBoundNS int64        `json:"lower_bound_ns"`
-	Error        *errorReport `json:"error,omitempty"`
+	proto.Reference
+	Verified     bool          `json:"verified"`
+	Problem      string        `json:"problem,omitempty"`
+	Optimal      bool          `json:"optimal"`
+	LowerBoundNS time.Duration `json:"lower_bound_ns"`
+	Error        *errorReport  `json:"error,omitempty"`
 }
 
 // waitingKeys holds the names of the reasons in JSON.
@@ -156,9 +146,9 @@ func (r *result) json(ctx context.Context, limit time.Duration) *solveReport {
 		Problem:     s.Verdict.Problem,
 		Optimal:     s.Claim.Optimal,
 		Within:      s.Claim.Within,
-		Claimed:     costReport{int64(s.Claim.StepTime), s.Claim.Peak},
-		KeepAll:     costReport{int64(s.KeepAll.StepTime), s.KeepAll.Peak},
-		Bounds:      []boundReport{},
+		Claimed:     proto.Reference{StepTime: s.Claim.StepTime, Peak: s.Claim.Peak},
+		KeepAll:     s.KeepAll,
+		Bounds:      append([]proto.Bound{}, s.Bounds...),
 		Notes:       append([]string{}, s.Claim.Notes...),
 		Help:        []leverReport{},
 		NoGain:      []string{},
@@ -169,9 +159,6 @@ func (r *result) json(ctx context.Context, limit time.Duration) *solveReport {
 	out.Question.Strategy, out.Question.Args = r.in.method().Strategy, r.in.method().Args
 	if fragment, err := r.in.permalink(); err == nil {
 		out.Link = fragment
-	}
-	for _, b := range s.Bounds {
-		out.Bounds = append(out.Bounds, boundReport{b.Name, int64(b.StepTime)})
 	}
 	if t := s.Trace; t != nil {
 		out.Measured = measure(t)
@@ -185,16 +172,16 @@ func (r *result) json(ctx context.Context, limit time.Duration) *solveReport {
 
 func measure(t *sim.Trace) *measured {
 	m := &measured{
-		costReport:    costReport{int64(t.Makespan), t.Peak},
+		Reference:     proto.Reference{StepTime: t.Makespan, Peak: t.Peak},
 		HostPeakBytes: t.HostPeak,
-		ComputeNS:     int64(t.ComputeTime),
-		RecomputeNS:   int64(t.RecomputeTime),
-		WaitingNS:     map[string]int64{},
+		ComputeNS:     t.ComputeTime,
+		RecomputeNS:   t.RecomputeTime,
+		WaitingNS:     map[string]time.Duration{},
 		Decisions:     []string{},
 	}
 	for reason, d := range t.Waiting {
 		if d > 0 {
-			m.WaitingNS[waitingKeys[reason]] = int64(d)
+			m.WaitingNS[waitingKeys[reason]] = d
 		}
 	}
 	for _, d := range t.Decisions {

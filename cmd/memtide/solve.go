@@ -301,7 +301,7 @@ type leverReport struct {
 	// work per second relative to now, minus 1; 0 if there is no schedule now
 	Faster   float64 `json:"faster"`
 	Complete bool    `json:"complete"`
-	costReport
+	proto.Reference
 }
 
 // levers returns the changes that would help, as on the page but without other strategies, and
@@ -322,7 +322,7 @@ func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []
 	for _, i := range best {
 		x := &a.List[i]
 		r := leverReport{Change: question.ChangeName(x), Preset: x.Preset, Faster: a.Gain(i), Complete: !x.Partial,
-			costReport: costReport{int64(x.StepTime), x.Peak}}
+			Reference: proto.Reference{StepTime: x.StepTime, Peak: x.Peak}}
 		if x.Preset == "" && x.Device == nil { // more memory
 			r.Budget = x.Budget
 		}

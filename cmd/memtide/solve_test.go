@@ -50,18 +50,18 @@ func TestSolveAddsUp(t *testing.T) {
 		for _, d := range r.Measured.WaitingNS {
 			sum += d
 		}
-		if sum != r.Measured.StepTimeNS {
+		if sum != r.Measured.StepTime {
 			t.Errorf("%s: compute, recompute and waiting add up to %d ns; the step takes %d", line, sum,
-				r.Measured.StepTimeNS)
+				r.Measured.StepTime)
 		}
-		if !r.Verified || !r.Complete || r.Claimed != r.Measured.costReport || r.Measured.PeakBytes > r.BudgetBytes {
+		if !r.Verified || !r.Complete || r.Claimed != r.Measured.Reference || r.Measured.Peak > r.BudgetBytes {
 			t.Errorf("%s: verified %v, complete %v, claimed %+v, measured %+v in %d bytes; want equal, verified and within the budget",
-				line, r.Verified, r.Complete, r.Claimed, r.Measured.costReport, r.BudgetBytes)
+				line, r.Verified, r.Complete, r.Claimed, r.Measured.Reference, r.BudgetBytes)
 		}
 		for _, b := range r.Bounds {
-			if b.StepTimeNS > r.Measured.StepTimeNS {
-				t.Errorf("%s: the lower bound %d ns (%s) is above the step time %d ns", line, b.StepTimeNS, b.Name,
-					r.Measured.StepTimeNS)
+			if b.StepTime > r.Measured.StepTime {
+				t.Errorf("%s: the lower bound %d ns (%s) is above the step time %d ns", line, b.StepTime, b.Name,
+					r.Measured.StepTime)
 			}
 		}
 		if len(r.Measured.Decisions) < r.Question.Network.Stages {
@@ -195,7 +195,7 @@ func TestSVG(t *testing.T) {
 		t.Errorf("exit status %d, root %v; want an svg of width 960", plain.code, root)
 	}
 	r := solved(t, "-budget", "60%", "testdata/net.csv")
-	want := fmt.Sprintf("Peak %d MiB", r.Measured.PeakBytes>>20)
+	want := fmt.Sprintf("Peak %d MiB", r.Measured.Peak>>20)
 	for _, part := range []string{"Timeline", "Device memory", want} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text of the picture lacks %q: %.300s", part, text)
@@ -330,7 +330,7 @@ func TestStop(t *testing.T) {
 		"offloadsearch", "-arg", "evaluations=100000000")
 	var best solveReport
 	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != cli.No || best.Complete ||
-		!best.Verified || best.Measured.StepTimeNS <= 0 {
+		!best.Verified || best.Measured.StepTime <= 0 {
 		t.Errorf("stopped search: exit status %d, %v, complete %v, verified %v; want 1 and a verified schedule, the best so far", o.code, err, best.Complete, best.Verified)
 	}
 	atOnce, cancel := context.WithCancel(t.Context())
@@ -372,9 +372,9 @@ func TestSweepAgreesWithSolve(t *testing.T) {
 	}
 	for _, p := range r.Points {
 		one := solved(t, "-strategy", p.Strategy, "-budget", fmt.Sprintf("%dB", p.Budget), "testdata/net.csv")
-		if p.costReport != one.Measured.costReport || p.Verified != one.Verified || r.KeepAll != one.KeepAll {
-			t.Errorf("%s in %d bytes: sweep says %+v, solve %+v", p.Strategy, p.Budget, p.costReport,
-				one.Measured.costReport)
+		if p.Reference != one.Measured.Reference || p.Verified != one.Verified || r.KeepAll != one.KeepAll {
+			t.Errorf("%s in %d bytes: sweep says %+v, solve %+v", p.Strategy, p.Budget, p.Reference,
+				one.Measured.Reference)
 		}
 	}
 }

@@ -262,7 +262,7 @@ func (s *swept) json() *sweepReport {
 		Schema:   "memtide-sweep/1",
 		Question: s.in.question(),
 		Complete: s.complete,
-		KeepAll:  costReport{int64(s.keepAll.StepTime), s.keepAll.Peak},
+		KeepAll:  s.keepAll,
 		Points:   []pointReport{},
 	}
 	for i, p := range s.points {
@@ -271,9 +271,9 @@ func (s *swept) json() *sweepReport {
 		}
 		r := pointReport{
 			Strategy: p.Strategy, Args: s.methods[i/len(s.budgets)].Args, Budget: p.Budget,
-			costReport: costReport{int64(p.StepTime), p.Peak},
-			Verified:   p.Verdict.Verified, Problem: p.Verdict.Problem, Optimal: p.Optimal,
-			LowerBoundNS: int64(p.Bound),
+			Reference: proto.Reference{StepTime: p.StepTime, Peak: p.Peak},
+			Verified:  p.Verdict.Verified, Problem: p.Verdict.Problem, Optimal: p.Optimal,
+			LowerBoundNS: p.Bound,
 		}
 		if p.Failure != nil {
 			r.Error = failureOf(p.Failure)

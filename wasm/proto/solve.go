@@ -114,13 +114,13 @@ type Check struct {
 // Bound is a lower bound of the step time, with the name of its argument.
 type Bound struct {
 	Name     string        `json:"name"`
-	StepTime time.Duration `json:"step_time"`
+	StepTime time.Duration `json:"step_time_ns"`
 }
 
 // Reference is a step time and a peak to compare with.
 type Reference struct {
-	StepTime time.Duration `json:"step_time"`
-	Peak     engine.Bytes  `json:"peak"`
+	StepTime time.Duration `json:"step_time_ns"`
+	Peak     engine.Bytes  `json:"peak_bytes"`
 }
 
 // Sweep asks for one point per method and budget, budgets inside methods.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"memtide/cmd/wasmopt/module"
@@ -85,9 +86,9 @@ func (w *functionWriter) locals() {
 		types[0].n-- // without the stack pointer
 		types = slices.Insert(types, 0, variables{1, typeI32}, variables{1, typeI64})
 	}
-	w.out = module.AppendUnsigned(w.out, uint64(len(types)))
+	w.out = binary.AppendUvarint(w.out, uint64(len(types)))
 	for _, v := range types {
-		w.out = append(module.AppendUnsigned(w.out, v.n), v.kind)
+		w.out = append(binary.AppendUvarint(w.out, v.n), v.kind)
 	}
 	w.out = append(w.out, setStackPointer...)
 	if w.pushes > 1 {
@@ -158,9 +159,9 @@ func (w *functionWriter) dispatch() {
 		depths[number] = depth
 	}
 	w.out = append(w.out, opLocalGet, 0, opBrTable)
-	w.out = module.AppendUnsigned(w.out, uint64(last))
+	w.out = binary.AppendUvarint(w.out, uint64(last))
 	for _, d := range depths[:last+1] {
-		w.out = module.AppendUnsigned(w.out, uint64(d))
+		w.out = binary.AppendUvarint(w.out, uint64(d))
 	}
 }
 
@@ -205,11 +206,11 @@ func (w *functionWriter) instruction(in instruction) {
 		w.out = append(module.AppendSigned(w.out, in.n&placeBits), opI64Or)
 		return
 	case in.op >= opLocalGet && in.op <= opLocalTee && in.n >= ownNumber && w.pushes > 1:
-		w.out = module.AppendUnsigned(append(w.out, in.op), uint64(in.n)+1)
+		w.out = binary.AppendUvarint(append(w.out, in.op), uint64(in.n)+1)
 		return
 	case in.op == opCall:
 		// The linker writes numbers of functions with a sign.
-		w.out = module.AppendUnsigned(append(w.out, opCall), uint64(in.n))
+		w.out = binary.AppendUvarint(append(w.out, opCall), uint64(in.n))
 		return
 	case in.op == opBlock, in.op == opLoop, in.op == opIf:
 		w.labels = append(w.labels, label{})
@@ -226,7 +227,7 @@ func (w *functionWriter) jump(from, to int, op byte) {
 		if to <= from {
 			l.kind = labelLoop
 		}
-		w.out = module.AppendUnsigned(append(w.out, op), uint64(w.depth(l)))
+		w.out = binary.AppendUvarint(append(w.out, op), uint64(w.depth(l)))
 		return
 	}
 	if op == opBrIf {
@@ -234,7 +235,7 @@ func (w *functionWriter) jump(from, to int, op byte) {
 	}
 	w.out = module.AppendSigned(append(w.out, opI32Const), int64(slices.Index(w.table, to)))
 	w.out = append(w.out, opLocalSet, 0, opBr)
-	w.out = module.AppendUnsigned(w.out, uint64(w.depth(label{kind: labelTable})))
+	w.out = binary.AppendUvarint(w.out, uint64(w.depth(label{kind: labelTable})))
 	if op == opBrIf {
 		w.close()
 	}

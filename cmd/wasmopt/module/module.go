@@ -4,6 +4,7 @@ package module
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,7 +60,7 @@ func Write(sections []Section) []byte {
 	}
 	out := append(make([]byte, 0, size), head...)
 	for _, s := range sections {
-		out = append(AppendUnsigned(append(out, s.ID), uint64(len(s.Body))), s.Body...)
+		out = append(binary.AppendUvarint(append(out, s.ID), uint64(len(s.Body))), s.Body...)
 	}
 	return out
 }
@@ -129,9 +130,9 @@ func WriteFunctions(bodies [][]byte) []byte {
 	for _, b := range bodies {
 		size += 5 + len(b)
 	}
-	out := AppendUnsigned(make([]byte, 0, size), uint64(len(bodies)))
+	out := binary.AppendUvarint(make([]byte, 0, size), uint64(len(bodies)))
 	for _, b := range bodies {
-		out = append(AppendUnsigned(out, uint64(len(b))), b...)
+		out = append(binary.AppendUvarint(out, uint64(len(b))), b...)
 	}
 	return out
 }
@@ -163,16 +164,14 @@ func (r *Reader) Byte() byte {
 }
 
 // Unsigned returns the next unsigned number.
-func (r *Reader) Unsigned() (n uint64) {
-	for shift := 0; shift < 64; shift += 7 {
-		b := r.Byte()
-		n |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return n
-		}
+func (r *Reader) Unsigned() uint64 {
+	n, size := binary.Uvarint(r.B[r.I:])
+	if size <= 0 {
+		r.Err, r.I = ErrForm, len(r.B)
+		return 0
 	}
-	r.Err = ErrForm
-	return 0
+	r.I += size
+	return n
 }
 
 // Signed returns the next signed number.
@@ -188,14 +187,6 @@ func (r *Reader) Signed() (n int64) {
 	}
 	r.Err = ErrForm
 	return 0
-}
-
-// AppendUnsigned appends a number for Reader.Unsigned.
-func AppendUnsigned(b []byte, n uint64) []byte {
-	for ; n >= 0x80; n >>= 7 {
-		b = append(b, byte(n)|0x80)
-	}
-	return append(b, byte(n))
 }
 
 // AppendSigned appends a number for Reader.Signed.
@@ -320,11 +311,11 @@ func readSegments(body []byte) ([]segment, error) {
 }
 
 func writeSegments(segments []segment) []byte {
-	out := AppendUnsigned(nil, uint64(len(segments)))
+	out := binary.AppendUvarint(nil, uint64(len(segments)))
 	for _, s := range segments {
 		out = append(out, 0, OpI32Const)
 		out = append(AppendSigned(out, s.at), OpEnd)
-		out = append(AppendUnsigned(out, uint64(len(s.data))), s.data...)
+		out = append(binary.AppendUvarint(out, uint64(len(s.data))), s.data...)
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,14 +73,11 @@ func ReadCSV(text []byte) (*Imported, error) {
 	in := newImported()
 	rd := csv.NewReader(bytes.NewReader(text))
 	rd.FieldsPerRecord, rd.TrimLeadingSpace = -1, true
-	for row := 0; ; row++ {
-		cells, err := rd.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("it is not CSV: %w", err)
-		}
+	rows, err := rd.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("it is not CSV: %w", err)
+	}
+	for row, cells := range rows {
 		var list []Pass
 		for column, cell := range cells {
 			got, err := in.cell(strings.TrimSpace(cell))

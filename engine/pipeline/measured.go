@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -152,14 +151,12 @@ func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 					strings.Join(head, ","))
 		}
 	}
-	for row := 2; ; row++ {
-		cells, err := rd.Read()
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("it is not CSV: %w", err)
-		}
+	rows, err := rd.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("it is not CSV: %w", err)
+	}
+	for i, cells := range rows {
+		row := i + 2
 		rank, err := strconv.Atoi(strings.TrimSpace(cells[at["rank"]]))
 		start, err2 := timeOf(cells[at["start"]])
 		end, err3 := timeOf(cells[at["end"]])
@@ -169,6 +166,7 @@ func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 		out = append(out, measuredEvent{fmt.Sprintf("row %d", row), strings.TrimSpace(cells[at["pass"]]), rank,
 			start, end})
 	}
+	return out, nil
 }
 
 // chromePass is an event of a trace, with the fields that distinguish passes from other events.

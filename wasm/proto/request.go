@@ -43,7 +43,7 @@ func (*brings[R, P]) replies() (result, progress any) {
 // is usually nil: newLike((*Solved)(nil)) returns new(Solved).
 func newLike(p any) any { return reflect.New(reflect.TypeOf(p).Elem()).Interface() }
 
-// Nothing is the progress of a request that reports none.
+// Nothing is the progress of a request that reports none, or the result of one that only reports progress.
 type Nothing struct{}
 
 // Progress is how far a request is. Its unit depends on the request.

@@ -158,13 +158,12 @@ func (p *Point) Partial() bool {
 
 // Swept ends a sweep.
 type Swept struct {
-	Points  int       `json:"points"`
 	KeepAll Reference `json:"keep_all"`
 }
 
 // Question asks what would help about a problem, which takes several schedules to answer.
 type Question struct {
-	brings[*Answered, *Suggestion]
+	brings[*Nothing, *Suggestion]
 	Setting
 	Method
 	Budget  choice.Budget `json:"budget"`
@@ -192,11 +191,6 @@ type Suggestion struct {
 	Failure  *Failure      `json:"failure,omitempty"` // why there is no schedule
 	Done     int           `json:"done"`              // answers given so far, this one included
 	Total    int           `json:"total"`             // 0 if unknown
-}
-
-// Answered ends a Question.
-type Answered struct {
-	Answers int `json:"answers"`
 }
 
 // Form is a format in which a schedule is exported.

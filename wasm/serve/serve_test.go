@@ -299,7 +299,7 @@ func points(t *testing.T, do proto.Doer, req *proto.Sweep) map[string]string {
 		}
 		out[at] = verdict
 	})
-	if err != nil || r.Points != done || r.KeepAll.StepTime <= 0 {
+	if err != nil || r.KeepAll.StepTime <= 0 {
 		t.Fatalf("got %+v, %v after %d points", r, err, done)
 	}
 	return out

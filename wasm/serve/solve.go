@@ -183,7 +183,7 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Poi
 			return nil, proto.Fail(proto.Deadline, "the sweep was stopped after %d of %d points", done, total)
 		}
 	}
-	return &proto.Swept{Points: done, KeepAll: nw.keepAll}, nil
+	return &proto.Swept{KeepAll: nw.keepAll}, nil
 }
 
 // sweepMethod answers the points of method m: together if the method shares work between budgets,
@@ -277,7 +277,7 @@ func init() { Register((*Server).question) }
 
 // question answers q. It tells each answer as soon as it is found. An answer without a schedule has
 // a Failure; a bad request fails the whole question.
-func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Suggestion)) (*proto.Answered,
+func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Suggestion)) (*proto.Nothing,
 	*proto.Failure) {
 	t := s.task(&q.Setting, &q.Method, q.Budget)
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
@@ -301,5 +301,5 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 	if ctx.Err() != nil && w.Given < w.Total {
 		return nil, proto.Fail(proto.Deadline, "the question was stopped after %d of %d answers", w.Given, w.Total)
 	}
-	return &proto.Answered{Answers: w.Given}, nil
+	return new(proto.Nothing), nil
 }

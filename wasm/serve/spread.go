@@ -37,7 +37,7 @@ func Spread(ctx context.Context, q *proto.Sweep, parallel int, do proto.Doer, te
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return &proto.Swept{Points: s.done, KeepAll: s.keepAll}, nil
+	return &proto.Swept{KeepAll: s.keepAll}, nil
 }
 
 type spread struct {

@@ -43,7 +43,6 @@ type Opened struct {
 	// GraphTotals are the sums over the operations of a profile that has both a chain and
 	// operations. Network.Graph chooses the operations.
 	GraphTotals Totals            `json:"graph_totals,omitzero"`
-	Format      string            `json:"format"`             // what it was read from
 	Lint        []string          `json:"lint,omitempty"`     // findings, for people
 	Asides      [][2]engine.Aside `json:"asides,omitempty"`   // of the stages of a chain; files have none
 	Totals      Totals            `json:"totals"`             // sums over the chain, or without one over the operations
@@ -51,7 +50,7 @@ type Opened struct {
 	Packed      string            `json:"packed,omitempty"`   // see profiles.Profile.Packed
 	Step        engine.Args       `json:"step,omitempty"`     // see profiles.Profile.Step
 	Model       string            `json:"model,omitempty"`    // see profiles.Profile.Step
-	// of a file about addresses; then only Format and Lint are set too
+	// of a file about addresses; then only Lint is set too
 	Memory *Memory `json:"memory,omitempty"`
 }
 

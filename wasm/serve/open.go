@@ -48,7 +48,6 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 	out := &proto.Opened{
 		Profile: file,
 		Decoded: p,
-		Format:  p.Format,
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
 		Packed:  p.Packed,

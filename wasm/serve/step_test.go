@@ -87,7 +87,7 @@ func TestStepOfConfig(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := opened.Decoded; p.Chain == nil || len(p.Chain.Stages) < least || p.Name != "config" ||
-			p.Source.Device != "RTX 4090" || opened.Format != "hfconfig" || opened.Step["device"] != "rtx-4090" {
+			p.Source.Device != "RTX 4090" || p.Format != "hfconfig" || opened.Step["device"] != "rtx-4090" {
 			t.Errorf("%s opens as %+v with %v; want a chain of %d blocks and more with times of the card", model, p,
 				opened.Step, least)
 		}

@@ -122,8 +122,7 @@ func TestPlacesStop(t *testing.T) {
 func memoryFile(recorded *proto.Placed) *proto.Opened {
 	b := &proto.Buffers{Tick: time.Microsecond,
 		List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
-	return &proto.Opened{Format: "snapshot",
-		Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
+	return &proto.Opened{Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
 }
 
 // TestMemoryFile checks that a file about addresses replaces the network, and that another network, or Back,

@@ -91,7 +91,7 @@ func TestMemoryPage(t *testing.T) {
 	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond},
 		Peak: 6 * engine.MiB, Count: 2}
 	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
-	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
+	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Memory: memory}})
 	page := pageOf(t, s)
 	pagetest.WellFormed(t, page)
 	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation",

@@ -291,7 +291,7 @@ func open(p *profiles.Profile, poll *engine.Poll) *proto.Opened {
 	if m.Count > maxNeeds { // encoding m next would grow the memory, which WebAssembly never shrinks
 		runtime.GC()
 	}
-	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}
+	return &proto.Opened{Lint: p.Warnings, Memory: m}
 }
 
 // memory returns the contents of a file about addresses for the page.

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -84,15 +85,14 @@ func (c *codec) raw(b *[]byte) {
 	}
 }
 
-// optional writes whether a value follows, or reads it and then ignores there. It returns whether
-// the caller has to write or read the value.
-func (c *codec) optional(there bool) bool {
-	one := byte(0)
-	if there {
-		one = 1
+// optional writes whether *v is not nil, or makes a value if one follows. It returns whether the
+// caller has to write or read the value.
+func optional[R any](c *codec, v **R) bool {
+	there := *v != nil
+	if number(c, &there); there {
+		*v = cmp.Or(*v, new(R))
 	}
-	number(c, &one)
-	return one != 0
+	return there
 }
 
 // fail sets the error, unless there is one already.

@@ -1,7 +1,6 @@
 package proto
 
 import (
-	"cmp"
 	"slices"
 	"time"
 	"unsafe"
@@ -30,8 +29,7 @@ type Place struct {
 func (p *Place) columns(c *codec) {
 	p.Setting.columns(c)
 	c.schedule(&p.Schedule)
-	if c.optional(p.Buffers != nil) {
-		p.Buffers = cmp.Or(p.Buffers, new(Buffers))
+	if optional(c, &p.Buffers) {
 		c.buffers(p.Buffers, false)
 	}
 }
@@ -58,8 +56,7 @@ type Memory struct {
 }
 
 func (m *Memory) columns(c *codec) {
-	if c.optional(m.Buffers != nil) {
-		m.Buffers = cmp.Or(m.Buffers, new(Buffers))
+	if optional(c, &m.Buffers) {
 		c.buffers(m.Buffers, true)
 	}
 	if m.Recorded != nil {

@@ -1,7 +1,6 @@
 package proto
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -84,8 +83,7 @@ type Solved struct {
 
 func (s *Solved) columns(c *codec) {
 	c.schedule(&s.Schedule)
-	if c.optional(s.Trace != nil) {
-		s.Trace = cmp.Or(s.Trace, new(sim.Trace))
+	if optional(c, &s.Trace) {
 		c.trace(s.Trace)
 	}
 	rows(c, &s.Ghost)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Param is a parameter of a strategy or an allocator: a whole number from Min to Max, or one of the words of
-// Choices.
+// Param is a parameter of a strategy or an allocator: a whole number from Min to Max, or one of the words of Choices.
 type Param struct {
 	Name, Title, Doc string   // Name is written in links
 	Default          string   // in the spelling of Args
@@ -85,8 +84,7 @@ func (a Parsed) Word(name string) string {
 	return p.Choices[v]
 }
 
-// Is reports whether the parameter name has the value word. It panics if word is not one of the parameter's
-// Choices.
+// Is reports whether the parameter name has the value word. It panics if word is not one of the parameter's Choices.
 func (a Parsed) Is(name, word string) bool {
 	p, _ := a.get(name)
 	if !slices.Contains(p.Choices, word) {

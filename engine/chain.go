@@ -53,9 +53,8 @@ type Aside struct {
 	Stall                       time.Duration // part of the pass in which the stage waits for these lanes
 }
 
-// Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni, doi 10.1109/IPDPS.2019.00030,
-// section II-B) has two for convolutions: memory optimal (m), the fields of Stage, and performance optimal (p),
-// Stage.Fast.
+// Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni, doi 10.1109/IPDPS.2019.00030, section
+// II-B) has two for convolutions: memory optimal (m), the fields of Stage, and performance optimal (p), Stage.Fast.
 type Algorithm struct {
 	Forward time.Duration `json:"forward_ns"`          // [uF]
 	Back    time.Duration `json:"backward_ns"`         // [uB]

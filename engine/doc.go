@@ -5,16 +5,14 @@
 //	      -> sim.Play -> Trace -> check.Trace
 //
 // A Problem is a training step (a Graph, mostly expanded from a Chain), a Device and a budget. A Strategy finds a
-// Schedule for it and claims a step time and a peak. Package sim plays the schedule and measures both; package
-// check proves or refutes what sim says, without sharing its code; package bound says how good any schedule could
-// be.
+// Schedule for it and claims a step time and a peak. Package sim plays the schedule and measures both; package check
+// proves or refutes what sim says, without sharing its code; package bound says how good any schedule could be.
 //
 // # Conventions
 //
-// Sizes are Bytes, times are time.Duration, bandwidths are Rate. All are integers, so that ties are exact and
-// results are the same on every machine. Sizes and times round up, budgets round down, so that no claim is too
-// good. Intervals are half-open. Stages are numbered 1..n, the loss included. Comments give the papers' symbols in
-// brackets.
+// Sizes are Bytes, times are time.Duration, bandwidths are Rate. All are integers, so that ties are exact and results
+// are the same on every machine. Sizes and times round up, budgets round down, so that no claim is too good. Intervals
+// are half-open. Stages are numbered 1..n, the loss included. Comments give the papers' symbols in brackets.
 //
 // # Decisions
 //

@@ -81,8 +81,7 @@ type Op struct {
 	After      []OpID    // earlier operations that must have ended before it starts, whatever it reads; may be nil
 }
 
-// Alt is a second algorithm for an operation: its time and workspace instead of Op.Time and Op.Temp (see
-// Stage.Fast).
+// Alt is a second algorithm for an operation: its time and workspace instead of Op.Time and Op.Temp (see Stage.Fast).
 type Alt struct {
 	Time time.Duration `json:"time_ns"`
 	Temp Bytes         `json:"temp_bytes"`

@@ -31,10 +31,9 @@ type SequenceError struct {
 
 func (e *SequenceError) Error() string { return fmt.Sprintf("operation %d: %s", e.Index, e.Why) }
 
-// CompileSequence turns a sequence of Table 1 into a schedule, and maps every step of it to the index of its
-// operation in seq. It checks that every operation has its data. It returns a *SequenceError if data is missing, if
-// data that is present is computed again, or if the sequence ends before delta^0. It does not check memory: that is
-// for sim.
+// CompileSequence turns a sequence of Table 1 into a schedule, and maps every step of it to the index of its operation
+// in seq. It checks that every operation has its data. It returns a *SequenceError if data is missing, if data that is
+// present is computed again, or if the sequence ends before delta^0. It does not check memory: that is for sim.
 //
 // Table 1 has no outputs that are Unsaved (Stage.Unsaved). For these, F_all^k leaves a^k beside abar^k. F_all^{k+1}
 // consumes it, because it is the last forward of its stage and B^{k+1} does not need it. An a^k that F_all^k makes

@@ -276,8 +276,7 @@ func (f *Found) Add(s *Solution) {
 	}
 }
 
-// Within returns the fastest solution that fits into budget, the first one of equally fast ones, or nil if none
-// fits.
+// Within returns the fastest solution that fits into budget, the first one of equally fast ones, or nil if none fits.
 func (f Found) Within(budget Bytes) (best *Solution) {
 	for _, s := range f {
 		if s.Peak <= budget && (best == nil || s.Makespan < best.Makespan) {

@@ -8,27 +8,24 @@ import (
 	"memtide/engine"
 )
 
-// Limits of one input, a file of any format or a link. A chain is further limited to
-// engine.MaxStages stages, a graph to parse.MaxGraph values and operations, and a file about
-// addresses to parse.MaxBuffers buffers.
+// Limits of one input, a file of any format or a link. A chain is further limited to engine.MaxStages stages, a graph
+// to parse.MaxGraph values and operations, and a file about addresses to parse.MaxBuffers buffers.
 const (
 	MaxName  = 1_000  // bytes of a name: of a stage, a value, a device, a tool
 	MaxText  = 10_000 // bytes of a note, a warning or an address
 	MaxNotes = 1_000  // number of notes, and of warnings
 )
 
-// Limits of a file: the bytes of all its names and texts, and the memory that decoding may use
-// besides the content. The memory is a fixed amount plus perByte for each byte of content, so a
-// small file never uses much.
+// Limits of a file: the bytes of all its names and texts, and the memory that decoding may use besides the content. The
+// memory is a fixed amount plus perByte for each byte of content, so a small file never uses much.
 const (
 	fileText   = 48 << 20
 	fileMemory = 48 << 20
 	perByte    = 2
 )
 
-// Budget is what decoding one input may still use. Decoders charge it before they allocate, so
-// that a small input cannot make them allocate a lot. The errors of its methods lack only the
-// place, which the caller adds.
+// Budget is what decoding one input may still use. Decoders charge it before they allocate, so that a small input
+// cannot make them allocate a lot. The errors of its methods lack only the place, which the caller adds.
 type Budget struct {
 	text, memory       int // bytes that are left
 	allText, allMemory int
@@ -63,8 +60,7 @@ func (b *Budget) take(what string, n, most int) *FormatError {
 	return nil
 }
 
-// Memory charges n bytes of memory before they are allocated; what says in an error what they
-// are for.
+// Memory charges n bytes of memory before they are allocated; what says in an error what they are for.
 func (b *Budget) Memory(what string, n int) *FormatError {
 	if b.memory -= n; b.memory < 0 {
 		b.memory = 0
@@ -76,15 +72,13 @@ func (b *Budget) Memory(what string, n int) *FormatError {
 	return nil
 }
 
-// Grow raises the memory limit by n bytes. Decoders of a stream, whose size is not known, call
-// it as content arrives.
+// Grow raises the memory limit by n bytes. Decoders of a stream, whose size is not known, call it as content arrives.
 func (b *Budget) Grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// CleanText returns s without characters that could have an effect where it is shown: control
-// characters, which can steer a terminal, and marks that change the direction of text. White
-// space becomes a space, the others become U+FFFD.
+// CleanText returns s without characters that could have an effect where it is shown: control characters, which can
+// steer a terminal, and marks that change the direction of text. White space becomes a space, the others become U+FFFD.
 func CleanText(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f {
@@ -216,8 +210,7 @@ func (d *door) texts(what string, list []string) {
 	}
 }
 
-// TooManyNotes returns the error for n notes or warnings where MaxNotes are allowed; what is
-// "notes" or "warnings".
+// TooManyNotes returns the error for n notes or warnings where MaxNotes are allowed; what is "notes" or "warnings".
 func TooManyNotes(what string, n int) *FormatError {
 	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what),
 		Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}

@@ -31,8 +31,7 @@ type Content interface {
 	Size() int64 // in bytes
 }
 
-// Bytes is content in memory. Decode keeps a reference to it while it reads, and does not
-// modify it.
+// Bytes is content in memory. Decode keeps a reference to it while it reads, and does not modify it.
 type Bytes []byte
 
 // Size returns the number of bytes.
@@ -44,11 +43,10 @@ func (b Bytes) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader
 // ReadAhead is how many bytes of a Content are requested at a time.
 const ReadAhead = 1 << 20
 
-// Decode reads a profile from c, which may be gzipped. The format is recognized by the content
-// alone; name becomes the profile's name if the content has none. poll may be nil. A Content
-// that is not Bytes is streamed if its format supports that, and read whole otherwise. Errors
-// are *FormatError or *FormatErrors (see Problems), those of ReadAt, or poll's own when it
-// stops.
+// Decode reads a profile from c, which may be gzipped. The format is recognized by the content alone; name becomes the
+// profile's name if the content has none. poll may be nil. A Content that is not Bytes is streamed if its format
+// supports that, and read whole otherwise. Errors are *FormatError or *FormatErrors (see Problems), those of ReadAt, or
+// poll's own when it stops.
 func Decode(name string, c Content, poll *engine.Poll) (*Profile, error) {
 	return DecodeDevice(name, c, AnyDevice, poll)
 }
@@ -211,9 +209,8 @@ func plainName(name string) string {
 	return strings.ToValidUTF8(name, "?")
 }
 
-// mergeWarnings returns list and the warnings of more that are not yet in it. Two warnings that
-// differ only in the unit after readAs count as the same: list may come from another file, and
-// then names the unit in which that one was read.
+// mergeWarnings returns list and the warnings of more that are not yet in it. Two warnings that differ only in the unit
+// after readAs count as the same: list may come from another file, and then names the unit in which that one was read.
 func mergeWarnings(list, more []string) []string {
 	seen := map[string]bool{}
 	var all []string
@@ -227,8 +224,7 @@ func mergeWarnings(list, more []string) []string {
 	return all
 }
 
-// streamer returns the format that streams content with this head, or nil if the content has to
-// be read whole.
+// streamer returns the format that streams content with this head, or nil if the content has to be read whole.
 func streamer(head []byte) *Format {
 	if claims := Claimants(head); len(claims) == 1 && claims[0].Stream != nil {
 		return claims[0]
@@ -339,8 +335,7 @@ func (u *unzipped) whole(most int, poll *engine.Poll) []byte {
 	}
 }
 
-// badGzip returns the error for damaged gzip data. An error of the content itself is returned
-// as it is.
+// badGzip returns the error for damaged gzip data. An error of the content itself is returned as it is.
 func badGzip(err error) error {
 	if own := (*FormatError)(nil); errors.As(err, &own) { // about the content, not about gzip
 		return own

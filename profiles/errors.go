@@ -94,8 +94,7 @@ func (e *FormatErrors) Unwrap() []error {
 	return all
 }
 
-// Problems returns the errors within err, which Decode returned, or nil if err is of another
-// kind.
+// Problems returns the errors within err, which Decode returned, or nil if err is of another kind.
 func Problems(err error) []*FormatError {
 	if many, ok := errors.AsType[*FormatErrors](err); ok {
 		return many.List

@@ -8,13 +8,11 @@ import (
 	"memtide/engine"
 )
 
-// Lint returns warnings about a profile that looks wrong but can be used: whole sentences, at
-// most one for each rule. It returns nil for profiles without a chain. Decode has already added
-// them to the profile's warnings.
+// Lint returns warnings about a profile that looks wrong but can be used: whole sentences, at most one for each rule.
+// It returns nil for profiles without a chain. Decode has already added them to the profile's warnings.
 //
-// The thresholds are rules of thumb from measured and published profiles: on GPUs the backward
-// of a network takes 1 to 3 times its forward, a small kernel takes some 10 microseconds, and
-// no training step needs petabytes.
+// The thresholds are rules of thumb from measured and published profiles: on GPUs the backward of a network takes 1 to
+// 3 times its forward, a small kernel takes some 10 microseconds, and no training step needs petabytes.
 func Lint(p *Profile) []string {
 	if p.Chain == nil {
 		return nil
@@ -63,9 +61,8 @@ func lintRatio(p *Profile) string {
 	return ""
 }
 
-// lintFloor detects a constant part of every forward time: profilers that synchronize after
-// each layer include the wait for the device. Many stages are then close to the smallest time,
-// which is far below the largest.
+// lintFloor detects a constant part of every forward time: profilers that synchronize after each layer include the wait
+// for the device. Many stages are then close to the smallest time, which is far below the largest.
 func lintFloor(p *Profile) string {
 	if p.Source.Times == Analytic || p.Source.Times == Estimated {
 		return ""
@@ -160,8 +157,7 @@ func lintSizeUnit(p *Profile) string {
 	return ""
 }
 
-// Totals are sums by which the user sees whether a profile is the expected one: a wrong unit
-// shows here.
+// Totals are sums by which the user sees whether a profile is the expected one: a wrong unit shows here.
 type Totals struct {
 	Stages  int           // in the chain, without the loss; 0 without a chain
 	Ops     int           // in the graph; 0 without a graph
@@ -219,8 +215,7 @@ func (p *Profile) Totals() (t Totals) {
 	return t
 }
 
-// replacements reports, for each value of g, whether it is a weight that the step writes from a
-// state it starts with.
+// replacements reports, for each value of g, whether it is a weight that the step writes from a state it starts with.
 func replacements(g *engine.Graph) []bool {
 	out := make([]bool, len(g.Values))
 	for i := range g.Ops {
@@ -237,9 +232,8 @@ func replacements(g *engine.Graph) []bool {
 	return out
 }
 
-// NotLinear explains why the chain is useless for planning: one stage holds most of the memory,
-// so nearly every choice is hidden inside it. It returns "" if the chain is useful, and if the
-// profile has no chain.
+// NotLinear explains why the chain is useless for planning: one stage holds most of the memory, so nearly every choice
+// is hidden inside it. It returns "" if the chain is useful, and if the profile has no chain.
 func (p *Profile) NotLinear() string {
 	if p.Chain == nil || p.Chain.Layers() < 4 {
 		return ""

@@ -9,9 +9,8 @@
 // the user has to repair is a *FormatError with the place, what was found, what was expected and
 // what to do; it ends reading (End). Other findings are warnings of the profile (Lint).
 //
-// Subpackages: formats has a folder for each format; parse and jsonfile are shared by them;
-// chainify turns operators into a chain; preset and analytic describe networks and times without
-// files. To add a format, see CONTRIBUTING.md.
+// Subpackages: formats has a folder for each format; parse and jsonfile are shared by them; chainify turns operators
+// into a chain; preset and analytic describe networks and times without files. To add a format, see CONTRIBUTING.md.
 package profiles
 
 import (
@@ -60,8 +59,7 @@ var formats = engine.Registry[Format]{Kind: "profiles: format", Name: func(f *Fo
 // Register adds a format, for init functions: see engine.Registry.
 func Register(f *Format) { formats.Register(f) }
 
-// Formats returns the formats that this program reads, sorted by name. The caller owns the
-// slice.
+// Formats returns the formats that this program reads, sorted by name. The caller owns the slice.
 func Formats() []*Format { return formats.All() }
 
 // linked lists, separated by commas, the endings of the formats that another program reads for

@@ -10,9 +10,8 @@ import (
 	"memtide/engine/alloc"
 )
 
-// Memory is the content of a file about addresses: a memory snapshot, or buffers that have to
-// be placed. A profile with a Memory has neither a chain nor a graph. The native format keeps
-// all of it.
+// Memory is the content of a file about addresses: a memory snapshot, or buffers that have to be placed. A profile with
+// a Memory has neither a chain nor a graph. The native format keeps all of it.
 type Memory struct {
 	Requests *alloc.Requests
 	Recorded *alloc.Layout // where the file places the buffers; nil if it does not
@@ -21,14 +20,12 @@ type Memory struct {
 	// Before is the number of leading events in Requests that only restore the buffers that
 	// existed when the recording began, in the order of addresses.
 	Before int
-	// Segments are the address ranges of Recorded that the allocator had reserved from the
-	// device, sorted by address and then by time. Free memory is only within them. It is nil if
-	// the file does not record them.
+	// Segments are the address ranges of Recorded that the allocator had reserved from the device, sorted by address
+	// and then by time. Free memory is only within them. It is nil if the file does not record them.
 	Segments []Segment
 }
 
-// History says where in the program, when and on which stream the buffers of a Memory were
-// requested.
+// History says where in the program, when and on which stream the buffers of a Memory were requested.
 type History struct {
 	Device   int            // number of the device whose memory this is
 	Devices  []DeviceMemory // all devices in the file, by number
@@ -38,18 +35,15 @@ type History struct {
 	Times    []int64 // microseconds since the first event, for each event; nil if not recorded
 	Settings string  // PYTORCH_CUDA_ALLOC_CONF of the run; empty if it was not recorded
 
-	// Emptied lists the events before which the program released all free segments, as
-	// torch.cuda.empty_cache does. Segments that the allocator released because it ran out of
-	// memory are not in it.
+	// Emptied lists the events before which the program released all free segments, as torch.cuda.empty_cache does.
+	// Segments that the allocator released because it ran out of memory are not in it.
 	Emptied []int
-	// Pressed reports whether the allocator released segments because it ran out of memory. Then
-	// the device could not have reserved more than the largest total of the recording, within
-	// one segment.
+	// Pressed reports whether the allocator released segments because it ran out of memory. Then the device could not
+	// have reserved more than the largest total of the recording, within one segment.
 	Pressed bool
 
-	// Expandable reports whether segments grew by pages. Segments that touch are then one
-	// segment, unless the second begins at an address in Starts, where the real addresses are
-	// not adjacent.
+	// Expandable reports whether segments grew by pages. Segments that touch are then one segment, unless the second
+	// begins at an address in Starts, where the real addresses are not adjacent.
 	Expandable bool
 	Starts     []engine.Bytes
 }
@@ -72,8 +66,7 @@ type Stacks struct {
 // Call is a stack: Frame, called from the stack Parent, whose index is lower.
 type Call struct{ Parent, Frame int32 }
 
-// Frame is a place in a program. Line is 0 if unknown. File is the last part of a path, with
-// slashes.
+// Frame is a place in a program. Line is 0 if unknown. File is the last part of a path, with slashes.
 type Frame struct {
 	File, Name string
 	Line       int
@@ -97,8 +90,7 @@ type Segment struct {
 	To   int          `json:"to"`
 }
 
-// smallRequest is the largest request that PyTorch serves from its pool of small blocks, whose
-// segments are 2 MiB.
+// smallRequest is the largest request that PyTorch serves from its pool of small blocks, whose segments are 2 MiB.
 const smallRequest = engine.MiB
 
 // poolAt returns the segments that could have served a request for bytes at event at, by
@@ -145,8 +137,7 @@ func (m *Memory) poolAt(h *History, at int, bytes engine.Bytes) (list []Segment)
 	return kept
 }
 
-// Unmapped returns the number of bytes in addresses that are reserved at some event but not at
-// event at.
+// Unmapped returns the number of bytes in addresses that are reserved at some event but not at event at.
 func (m *Memory) Unmapped(at int) (bytes engine.Bytes) {
 	var all, now engine.Bytes // addresses below are counted
 	for _, s := range m.Segments {
@@ -175,8 +166,7 @@ func (m *Memory) Took(buffer int) engine.Bytes {
 	return m.Recorded.Took[buffer]
 }
 
-// Hole is free memory in a segment, between the buffers Below and Above; they are -1 where the
-// segment ends.
+// Hole is free memory in a segment, between the buffers Below and Above; they are -1 where the segment ends.
 type Hole struct {
 	Addr, Bytes  engine.Bytes
 	Below, Above int

@@ -7,10 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// Optimizer is a rule for the memory and the step of an optimizer. For each weight it keeps a
-// gradient of the weight's width and Moments numbers of 4 bytes, and a copy of 4 bytes if the
-// weight has 2. Its step after the backward reads all of these and writes weights and states,
-// once, at 80 % of the card's memory rate.
+// Optimizer is a rule for the memory and the step of an optimizer. For each weight it keeps a gradient of the weight's
+// width and Moments numbers of 4 bytes, and a copy of 4 bytes if the weight has 2. Its step after the backward reads
+// all of these and writes weights and states, once, at 80 % of the card's memory rate.
 type Optimizer struct {
 	Name    string // in references and flags
 	Title   string // for people
@@ -31,8 +30,7 @@ func FindOptimizer(name string) *Optimizer {
 	return nil
 }
 
-// States returns the bytes that the optimizer keeps besides weights of this precision and their
-// gradients.
+// States returns the bytes that the optimizer keeps besides weights of this precision and their gradients.
 func (o *Optimizer) States(weights engine.Bytes, precision string) engine.Bytes {
 	width, each := engine.Bytes(4), 4*o.Moments
 	if precision == "f16" || precision == "bf16" {
@@ -41,10 +39,9 @@ func (o *Optimizer) States(weights engine.Bytes, precision string) engine.Bytes 
 	return (weights + width - 1) / width * each
 }
 
-// Trained returns p with the states and the step of an optimizer, on a card whose memory has
-// this rate. In a chain, the step is the backward of a new first stage. In a graph, each weight
-// gets an operation after the others. Trained returns an error if the profile has a step
-// already, or no weights.
+// Trained returns p with the states and the step of an optimizer, on a card whose memory has this rate. In a chain, the
+// step is the backward of a new first stage. In a graph, each weight gets an operation after the others. Trained
+// returns an error if the profile has a step already, or no weights.
 func (p *Profile) Trained(o *Optimizer, memory engine.Rate) (*Profile, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("no rate of the card's memory is known, which the step of %s takes its time from; choose another card", o.Title)

@@ -73,8 +73,7 @@ var downloads = map[string]string{"../profiles/collect.py": "collect.py",
 // exampleAddress is the address of the site in the documents. The flag -site replaces it.
 const exampleAddress = "https://example.org/memtide/"
 
-// documents parses the files of docs/, in the order of the list in the index, which has to have
-// all of them.
+// documents parses the files of docs/, in the order of the list in the index, which has to have all of them.
 func (s *site) documents(md goldmark.Markdown) []*document {
 	files := cli.Must(fs.Glob(os.DirFS(filepath.Join(s.root, "docs")), "*.md"))
 	byFile := map[string]*document{}
@@ -115,8 +114,7 @@ func (s *site) documents(md goldmark.Markdown) []*document {
 	return pages
 }
 
-// prepare rewrites links to other documents, and replaces images that are links to the page by
-// live views.
+// prepare rewrites links to other documents, and replaces images that are links to the page by live views.
 func (d *document) prepare(pages []*document, p *posters) {
 	var views []*ast.Image
 	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -262,8 +260,7 @@ func (p *posters) make(fragment string) (made poster) {
 	return made
 }
 
-// view is the element of a live view. Its picture is a link to the page; view.js starts the view
-// in its place.
+// view is the element of a live view. Its picture is a link to the page; view.js starts the view in its place.
 var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html .Fragment}}"><a href="../#{{html .Fragment}}">` +
 	`<picture><source media="(max-width: 540px)" srcset="{{.Small}}" width="` + fmt.Sprint(posterSmall) +
 	`" height="{{.SmallHeight}}">` +

@@ -20,26 +20,23 @@
 //   - brotli uses its largest window (1 %);
 //   - the bundle has only the lines, marks and number axes of the chart library (site.go, 35 KB).
 //
-// Replacing files of the standard library and shortening generated components would save another
-// 6 %, less than the work to keep up with both is worth. A page without the solvers would be
-// usable after 12 % fewer bytes, but a second program for the solvers would contain the runtime
-// again.
+// Replacing files of the standard library and shortening generated components would save another 6 %, less than the
+// work to keep up with both is worth. A page without the solvers would be usable after 12 % fewer bytes, but a second
+// program for the solvers would contain the runtime again.
 //
 // cmd/wasmopt was verified for some versions of Go. For others it leaves passes out and prints
 // why; guard_test.go limits the size of the program.
 //
 // # Programs
 //
-// The page and its workers are one binary. It imports only the native format, no allocator, and
-// no strategy that only searches graphs of operations, because links and presets need no others.
-// For anything else the page loads a second program (wasm/second), a worker that also imports
-// engine/all, profiles/formats/all, and the parts of wasm/serve that answer questions about
-// addresses, memory snapshots and training steps and that write schedules. A test lists what
-// each program links. This command reads from the registries what the page must know about the
-// second program: the file name endings for the file picker, which the linker sets, and the
-// strategies and allocators, from a generated file (program.go). Neither program may link
-// net/http, log/slog or protobuf. A third program, wasm/puzzle, belongs to puzzle.html; the page
-// does not load it, and the service worker does not keep it.
+// The page and its workers are one binary. It imports only the native format, no allocator, and no strategy that only
+// searches graphs of operations, because links and presets need no others. For anything else the page loads a second
+// program (wasm/second), a worker that also imports engine/all, profiles/formats/all, and the parts of wasm/serve that
+// answer questions about addresses, memory snapshots and training steps and that write schedules. A test lists what
+// each program links. This command reads from the registries what the page must know about the second program: the file
+// name endings for the file picker, which the linker sets, and the strategies and allocators, from a generated file
+// (program.go). Neither program may link net/http, log/slog or protobuf. A third program, wasm/puzzle, belongs to
+// puzzle.html; the page does not load it, and the service worker does not keep it.
 //
 // # Offline
 //
@@ -50,14 +47,12 @@
 //
 // # Start
 //
-// A script in the page's head (start.js, allowed by its hash) starts the first worker before
-// anything else is read. The worker loads and compiles the program and posts it to the page, so
-// that the page's thread is free for the prepared picture and the worker need not wait for a
-// message from that busy thread. Nothing is preloaded: a browser reuses compiled code only for
-// programs that were not preloaded. Bytes are counted for the progress bar on the first visit
-// only, because counting takes as long as compiling. The other workers start shortly after the
-// first answer, or when a request waits for them. Charts are loaded when the first schedule is
-// on screen.
+// A script in the page's head (start.js, allowed by its hash) starts the first worker before anything else is read. The
+// worker loads and compiles the program and posts it to the page, so that the page's thread is free for the prepared
+// picture and the worker need not wait for a message from that busy thread. Nothing is preloaded: a browser reuses
+// compiled code only for programs that were not preloaded. Bytes are counted for the progress bar on the first visit
+// only, because counting takes as long as compiling. The other workers start shortly after the first answer, or when a
+// request waits for them. Charts are loaded when the first schedule is on screen.
 package main
 
 import (

@@ -48,9 +48,8 @@ func (t target) command() string {
 }
 
 // packages writes the packages that people install into the folder out, after the site is built:
-// the command for each target, a Python wheel with it for each target and one without it, the
-// npm package of the element, the site as an archive, and SHA256SUMS. The same sources make the
-// same bytes.
+// the command for each target, a Python wheel with it for each target and one without it, the npm package of the
+// element, the site as an archive, and SHA256SUMS. The same sources make the same bytes.
 func (s *site) packages(out string) {
 	cli.Check(os.RemoveAll(out))
 	cli.Check(os.MkdirAll(out, 0o755))

@@ -176,9 +176,8 @@ func described(root, dir string) (list string) {
 	return list
 }
 
-// descriptions returns the strategies and allocators that the page's program does not link, as
-// the text of a Go file of the program. Forms, links and lists thus get what they need of them
-// from the registries.
+// descriptions returns the strategies and allocators that the page's program does not link, as the text of a Go file of
+// the program. Forms, links and lists thus get what they need of them from the registries.
 func descriptions(root string) string {
 	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
 		programs[0].pkg)))

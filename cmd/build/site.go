@@ -121,8 +121,7 @@ func squeezeGzip(data []byte) []byte {
 // squeezeBrotli takes about 20 s for the program, so only releases are compressed.
 func squeezeBrotli(data []byte) []byte {
 	var b bytes.Buffer
-	// The largest window that browsers must support, 16 MiB: the program is larger than the
-	// usual window of 4 MiB.
+	// The largest window that browsers must support, 16 MiB: the program is larger than the usual window of 4 MiB.
 	w := brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
 	cli.Must(w.Write(data))
 	cli.Check(w.Close())
@@ -176,8 +175,7 @@ func (s *site) filledIn(policy string, path ...string) []byte {
 	return out.Bytes()
 }
 
-// sourceHash returns the source expression of the policy for a script or a style sheet in a
-// page.
+// sourceHash returns the source expression of the policy for a script or a style sheet in a page.
 func sourceHash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -187,9 +185,8 @@ func sourceHash(text []byte) string {
 // The page can save a copy of it that contains a link.
 const singleName = "memtide.html"
 
-// single writes the page in one file. Scripts that the browser runs from the text are allowed by
-// their hashes. The workers' script, the charts and the programs are text until boot.js makes
-// blobs of them.
+// single writes the page in one file. Scripts that the browser runs from the text are allowed by their hashes. The
+// workers' script, the charts and the programs are text until boot.js makes blobs of them.
 func (s *site) single() {
 	read := func(name string) []byte { return cli.Must(os.ReadFile(filepath.Join(s.dir, name))) }
 	style, script := read(s.Style), read(s.Script)
@@ -271,9 +268,8 @@ type icon struct {
 	Purpose string `json:"purpose"`
 }
 
-// offline writes what a browser needs to keep the site: the service worker with the list of the
-// files, and the manifest with which the page is installed as an app. It has to run after all
-// other files are written.
+// offline writes what a browser needs to keep the site: the service worker with the list of the files, and the manifest
+// with which the page is installed as an app. It has to run after all other files are written.
 func (s *site) offline() {
 	own := []string{"offline.js", "icon-apple.png"}
 	for _, i := range icons {
@@ -317,8 +313,7 @@ var (
 	styles      = []string{"shell.css", "style.css"}
 )
 
-// scripts joins the page's scripts into one file, the workers' into another, and the style
-// sheets into a third.
+// scripts joins the page's scripts into one file, the workers' into another, and the style sheets into a third.
 func (s *site) scripts() {
 	wasmExec, err := os.ReadFile(filepath.Join(goroot(), "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
@@ -377,11 +372,10 @@ func joinScripts(scripts [][]byte) []byte {
 	return b.Bytes()
 }
 
-// stubs replace modules that ECharts imports everywhere and that no chart of the page uses: it
-// draws lines and marks without animation and pointers, on axes of numbers. They are keyed by
-// the end of their path, and make the charts 9 % smaller after compression. The bundler reports
-// a module that exports something else in another version; charts reports one that no longer
-// exists.
+// stubs replace modules that ECharts imports everywhere and that no chart of the page uses: it draws lines and marks
+// without animation and pointers, on axes of numbers. They are keyed by the end of their path, and make the charts 9 %
+// smaller after compression. The bundler reports a module that exports something else in another version; charts
+// reports one that no longer exists.
 var stubs = map[string]string{
 	"echarts/lib/i18n/langZH.js":                  `export { default } from "./langEN.js"`,
 	"echarts/lib/theme/dark.js":                   `export default {}`,

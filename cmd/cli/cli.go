@@ -1,6 +1,5 @@
-// Package cli has what the commands of this repository share: exit statuses, flags and files in
-// any order, messages without control characters for a terminal, aligned tables, and a progress
-// bar.
+// Package cli has what the commands of this repository share: exit statuses, flags and files in any order, messages
+// without control characters for a terminal, aligned tables, and a progress bar.
 package cli
 
 import (
@@ -34,9 +33,8 @@ const (
 // grace is how long an interrupted command may take to write what it has.
 const grace = 700 * time.Millisecond
 
-// Main runs a command with the arguments of the process and exits with the status that it
-// returns. Ctrl-C and SIGTERM cancel the context; a second signal ends the process at once. A
-// command that does not end within grace is ended.
+// Main runs a command with the arguments of the process and exits with the status that it returns. Ctrl-C and SIGTERM
+// cancel the context; a second signal ends the process at once. A command that does not end within grace is ended.
 func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
@@ -58,8 +56,7 @@ func (e *badInput) Error() string { return e.text }
 func Bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
 
 // Finish writes an error to stderr, after the name of the command, and returns the exit status:
-// OK for nil, Usage for an error of Bad and for requests that are refused as such, No for any
-// other error.
+// OK for nil, Usage for an error of Bad and for requests that are refused as such, No for any other error.
 func Finish(stderr io.Writer, who string, err error) int {
 	if err == nil {
 		return OK
@@ -115,8 +112,7 @@ func Quoted(args []string) string {
 	return strings.Join(out, " and ")
 }
 
-// Table returns what fill writes with aligned columns: cells are separated by tabs, columns by
-// two spaces.
+// Table returns what fill writes with aligned columns: cells are separated by tabs, columns by two spaces.
 func Table(fill func(w *tabwriter.Writer)) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)

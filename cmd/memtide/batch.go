@@ -64,8 +64,7 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 	g.finish()
 }
 
-// batchBudget returns the budget in bytes. Shares are of keeping everything at the batch of the
-// network.
+// batchBudget returns the budget in bytes. Shares are of keeping everything at the batch of the network.
 func (in *input) batchBudget(asked bool) engine.Bytes {
 	if !asked && in.choice.Roomy() {
 		if in.device.Memory <= 0 {
@@ -251,8 +250,7 @@ func (r *batchRow) cells(most int) string {
 		format.Bytes(a.Peak), strings.Join(remarks, "; ")}, "\t")
 }
 
-// batchReport is the output of batch -json. Scripts rely on its field names: new ones may be
-// added, but none renamed.
+// batchReport is the output of batch -json. Scripts rely on its field names: new ones may be added, but none renamed.
 type batchReport struct {
 	Schema      string           `json:"schema"`
 	Question    questionReport   `json:"question"`

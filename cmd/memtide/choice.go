@@ -116,8 +116,7 @@ func oneOf(to *string, words ...string) func(string) error {
 	}
 }
 
-// parseLink parses a whole address or only its fragment. Problems that leave the link usable go
-// to the standard error.
+// parseLink parses a whole address or only its fragment. Problems that leave the link usable go to the standard error.
 func parseLink(e *env, s string) link.Link {
 	_, fragment, ok := strings.Cut(s, "#")
 	if !ok {

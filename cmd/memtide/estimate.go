@@ -74,8 +74,7 @@ func (o *estimateOptions) run(ctx context.Context, e *env, args []string) {
 	e.tell(o.asJSON, func() any { return est }, func() string { return est.text(c) })
 }
 
-// newEstimate plays the steps with the allocator's default settings and with expandable
-// segments.
+// newEstimate plays the steps with the allocator's default settings and with expandable segments.
 func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
 	est := &estimate{Schema: "memtide-estimate/1", Name: s.trace.Name, Card: c.ID, CardBytes: c.Memory}
 	est.Allocated, est.Reserved, est.PeakStep = s.run(caching.Rules{}, poll)
@@ -162,8 +161,7 @@ func (s *steps) run(rules caching.Rules, poll *engine.Poll) (allocated, reserved
 	return s.peak, s.cache.Reserved(), s.at
 }
 
-// step plays the forward and the backward. A gradient exists from the first operator that adds
-// to it.
+// step plays the forward and the backward. A gradient exists from the first operator that adds to it.
 func (s *steps) step() {
 	for _, e := range s.log {
 		cli.Check(s.poll.Err())
@@ -195,8 +193,7 @@ func (s *steps) step() {
 	}
 }
 
-// optimizer makes the moments in the first step, and allocates foreach's temporary of each
-// weight.
+// optimizer makes the moments in the first step, and allocates foreach's temporary of each weight.
 func (s *steps) optimizer(first bool) {
 	s.part = "optimizer"
 	var temps [][2]engine.Bytes

@@ -201,8 +201,7 @@ func (in *input) permalink() (string, error) {
 	return fragment, nil
 }
 
-// sameProfile reports whether two profiles are equal except for their warnings, which are
-// derived again.
+// sameProfile reports whether two profiles are equal except for their warnings, which are derived again.
 func sameProfile(a, b *profiles.Profile) bool {
 	if a == nil || b == nil {
 		return a == b

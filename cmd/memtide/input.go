@@ -217,8 +217,7 @@ type diskFile struct {
 // Size returns the size of the file when it was opened.
 func (f diskFile) Size() int64 { return f.size }
 
-// chooseKind decides whether the chain or the operations are solved. A link says so only if the
-// network has both.
+// chooseKind decides whether the chain or the operations are solved. A link says so only if the network has both.
 func (in *input) chooseKind() {
 	in.graph = in.link.Kind == "graph" || in.profile.Chain == nil && in.profile.Graph != nil
 	switch {
@@ -252,8 +251,7 @@ func (in *input) open() {
 	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // it has a chain, too
 }
 
-// resolve completes the choices by the rules of the page. What the page would leave out with a
-// note is an error here.
+// resolve completes the choices by the rules of the page. What the page would leave out with a note is an error here.
 func (in *input) resolve() {
 	said := in.link.Said
 	base := said.Base()

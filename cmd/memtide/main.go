@@ -42,15 +42,13 @@ func (e *env) write(file string, text []byte) {
 	cli.Must(e.stdout.Write(text))
 }
 
-// action runs a command with its arguments. It runs within cli.Try, which ends it at the first
-// error.
+// action runs a command with its arguments. It runs within cli.Try, which ends it at the first error.
 type action func(ctx context.Context, e *env, args []string)
 
 // command is one of the subcommands.
 type command struct {
 	name string
-	// flags defines the command's flags and returns the action that runs after parsing, with the
-	// remaining arguments.
+	// flags defines the command's flags and returns the action that runs after parsing, with the remaining arguments.
 	flags func(fs *flag.FlagSet) action
 
 	// The fields below are set from commands.txt.

@@ -328,9 +328,8 @@ type pipelineJSON struct {
 	Measured *measuredJSON `json:"measured,omitempty"`
 }
 
-// pipelineRankJSON is a rank for programs. Passes are named as in torch's CSV, plus D, R, O and
-// I of package pipeline, A for a whole backward and B for a backward of the inputs. The bytes of
-// a measured step are unknown.
+// pipelineRankJSON is a rank for programs. Passes are named as in torch's CSV, plus D, R, O and I of package pipeline,
+// A for a whole backward and B for a backward of the inputs. The bytes of a measured step are unknown.
 type pipelineRankJSON struct {
 	Busy   time.Duration   `json:"busy_ns"`
 	Held   int             `json:"passes_held"`

@@ -60,8 +60,7 @@ func (f *pipelineFlags) readMeasured(ctx context.Context, e *env, r *pipelineRep
 	}
 }
 
-// medians returns the median duration of the passes of each kind and stage, the lower one of
-// two.
+// medians returns the median duration of the passes of each kind and stage, the lower one of two.
 func medians(t *pipeline.Trace) map[pipeline.Pass]time.Duration {
 	all := map[pipeline.Pass][]time.Duration{}
 	for _, spans := range t.Ranks {
@@ -220,8 +219,7 @@ func (r *pipelineReport) svg() []byte {
 	return b.Bytes()
 }
 
-// lanesOf returns a trace for drawing, without bytes. A forward that is dropped or runs again is
-// drawn as a forward.
+// lanesOf returns a trace for drawing, without bytes. A forward that is dropped or runs again is drawn as a forward.
 func lanesOf(p *pipeline.Problem, t *pipeline.Trace, path []pipeline.Link, title string) *draw.Passes {
 	kinds := map[pipeline.Kind]draw.PassKind{pipeline.Backward: draw.PassBackward, pipeline.Inputs: draw.PassInputs,
 		pipeline.Weights: draw.PassWeights}

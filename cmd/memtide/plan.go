@@ -183,8 +183,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	return readModel(args[0], contents(ctx, e, args[0]))
 }
 
-// readModel returns the model of a config.json. The error for another kind of file is that of
-// solve.
+// readModel returns the model of a config.json. The error for another kind of file is that of solve.
 func readModel(name string, data []byte) *llm.Model {
 	m, err := family.Read(data)
 	if err == nil {
@@ -228,8 +227,7 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// write writes the step as a profile, or the layout as flags of Megatron-LM with the chosen
-// order of passes.
+// write writes the step as a profile, or the layout as flags of Megatron-LM with the chosen order of passes.
 func (p *planFlags) write(e *env, a llm.Ask, found *llm.Estimate) {
 	var text bytes.Buffer
 	if p.settings {
@@ -240,8 +238,7 @@ func (p *planFlags) write(e *env, a llm.Ask, found *llm.Estimate) {
 	e.write(p.file, text.Bytes())
 }
 
-// answer finds the answer and what would change it, within the limit. It writes the first line
-// as soon as it is known.
+// answer finds the answer and what would change it, within the limit. It writes the first line as soon as it is known.
 func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planReport, stopped bool) {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if p.limit > 0 {

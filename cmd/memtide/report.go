@@ -20,15 +20,13 @@ import (
 // solveSchema is the schema of solve -json, with and without a schedule.
 const solveSchema = "memtide-solve/1"
 
-// solveReport is the output of solve -json. Scripts rely on its field names: new ones may be
-// added, but none renamed.
+// solveReport is the output of solve -json. Scripts rely on its field names: new ones may be added, but none renamed.
 type solveReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
 
 	BudgetBytes engine.Bytes `json:"budget_bytes"` // resolved
-	// false for the best schedule so far of a search that was stopped, by -limit or by limits of
-	// its own
+	// false for the best schedule so far of a search that was stopped, by -limit or by limits of its own
 	Complete bool `json:"complete"`
 	// the checker agreed on step time and peak, and both equal the claimed ones
 	Verified bool            `json:"verified"`
@@ -115,8 +113,7 @@ type sweepReport struct {
 	Points   []pointReport   `json:"points"` // by strategy, then by budget
 }
 
-// pointReport is one strategy at one budget. Step time and peak are measured, and 0 if there is
-// no schedule.
+// pointReport is one strategy at one budget. Step time and peak are measured, and 0 if there is no schedule.
 type pointReport struct {
 	Strategy string       `json:"strategy"`
 	Args     engine.Args  `json:"args,omitempty"`
@@ -261,16 +258,14 @@ func (in *input) findingsText() string {
 	return list("Findings about the profile", in.findings()) + list("Assumed or left out", in.profile.Source.Notes)
 }
 
-// sameModel reports whether two names of devices share the word for the model, such as V100 or
-// H200.
+// sameModel reports whether two names of devices share the word for the model, such as V100 or H200.
 func sameModel(a, b string) bool {
 	words := modelWords(b)
 	return strings.EqualFold(a, b) ||
 		slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// modelWords returns the words of a name that can be a model: those with digits, except numbers
-// of bytes or bits.
+// modelWords returns the words of a name that can be a model: those with digits, except numbers of bytes or bits.
 func modelWords(name string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z')

@@ -53,8 +53,7 @@ func solve(ctx context.Context, e *env, in *input, o solveOptions) {
 	}
 }
 
-// findSchedule solves, with a bar on a terminal. With an error it returns the best schedule so
-// far, if there is one.
+// findSchedule solves, with a bar on a terminal. With an error it returns the best schedule so far, if there is one.
 func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (*proto.Solved, error) {
 	var best *proto.Solved
 	b := cli.NewBar(e.stderr)
@@ -83,8 +82,7 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	return best, err
 }
 
-// tellFailure ends the command with the reason why there is no schedule. With -json it also
-// writes the reason as JSON.
+// tellFailure ends the command with the reason why there is no schedule. With -json it also writes the reason as JSON.
 func tellFailure(ctx context.Context, e *env, in *input, o solveOptions, err error) {
 	fail, ok := errors.AsType[*proto.Failure](err)
 	if !ok {
@@ -291,8 +289,7 @@ func list(heading string, items []string) string {
 // leverLimit is the longest time for the schedule of one change.
 const leverLimit = 1500 * time.Millisecond
 
-// leverReport is a change that helps: it makes the same work faster, or gives a schedule to a
-// step that has none.
+// leverReport is a change that helps: it makes the same work faster, or gives a schedule to a step that has none.
 type leverReport struct {
 	Change string        `json:"change"`
 	Preset string        `json:"preset,omitempty"`       // the changed network; empty if it is the same
@@ -304,9 +301,8 @@ type leverReport struct {
 	proto.Reference
 }
 
-// levers returns the changes that would help, as on the page but without other strategies, and
-// the names of those that were tried and do not help. base is the step time of the schedule; 0
-// if there is no schedule.
+// levers returns the changes that would help, as on the page but without other strategies, and the names of those that
+// were tried and do not help. base is the step time of the schedule; 0 if there is no schedule.
 func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []leverReport, none []string) {
 	if limit <= 0 || limit > leverLimit {
 		limit = leverLimit

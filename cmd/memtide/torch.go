@@ -72,8 +72,7 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 	e.write(o.file, cli.Must(plan.JSON()))
 }
 
-// find returns the plan for one file. With -settings it writes the settings of frameworks and
-// returns nil.
+// find returns the plan for one file. With -settings it writes the settings of frameworks and returns nil.
 func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
 	var data []byte
 	if o.from != "" {
@@ -168,15 +167,13 @@ func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, l
 	return nil
 }
 
-// mostHolders is how many holders are named, each only if it holds at least 1/leastHolder of the
-// peak.
+// mostHolders is how many holders are named, each only if it holds at least 1/leastHolder of the peak.
 const (
 	mostHolders = 4
 	leastHolder = 50
 )
 
-// holdersText returns who holds the memory at the smallest peak that was found, and what helps
-// if no plan does.
+// holdersText returns who holds the memory at the smallest peak that was found, and what helps if no plan does.
 func holdersText(list []play.Holder, peak engine.Bytes) string {
 	var parts []string
 	rest := peak
@@ -251,8 +248,7 @@ func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit 
 	return text + "; how far that is from the optimum is not known."
 }
 
-// operatorsOf reads a file of kind operators, packed or not, and returns the chain and the
-// trace.
+// operatorsOf reads a file of kind operators, packed or not, and returns the chain and the trace.
 func operatorsOf(file string, data []byte, poll *engine.Poll) (*engine.Chain, *play.Trace) {
 	data, err := profiles.Unpack(data, poll)
 	failAt(file, err)

@@ -1,9 +1,8 @@
 // Package alloc places the buffers of a training step at addresses. Where the bytes lie decides whether a step that
 // needs no more than the budget in total also fits: free memory in several holes does not serve one large request.
 //
-// Requests are the allocations and releases in order, from a trace, from a list of events or from a list of lives.
-// An Allocator turns them into a Layout. Check reports whether a layout is valid, without sharing code with any
-// allocator.
+// Requests are the allocations and releases in order, from a trace, from a list of events or from a list of lives. An
+// Allocator turns them into a Layout. Check reports whether a layout is valid, without sharing code with any allocator.
 //
 // The allocators are in engine/allocators, so that programs that place nothing do not link them.
 package alloc

@@ -20,9 +20,8 @@ func init() {
 // lowest chooses a hole by best fit.
 func lowest(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool) { return h.Low(b.Bytes) }
 
-// inPool serves requests in order from one pool; choose takes the bytes of a buffer from a hole. With
-// engine.NoLimit it searches for a pool size: after a failure it adds the bytes that the largest hole lacks and
-// starts again.
+// inPool serves requests in order from one pool; choose takes the bytes of a buffer from a hole. With engine.NoLimit it
+// searches for a pool size: after a failure it adds the bytes that the largest hole lacks and starts again.
 func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll,
 	choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	size := pool

@@ -150,14 +150,13 @@ func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 // something has to move and there is no link, or if the budget is too small for any schedule.
 //
 // It is a lower bound for every schedule on a chain that runs each operation once, in any order, on either kind of
-// link, with different rates in the two directions. Let H(t) be the bytes that have a copy on the host at t, and
-// G(t) the bytes that arrive in a fetch that ends after t. At most H(t) and at most G(t) bytes are missing on the
-// device at t. H grows at most with the rate of the link, and x_j can be copied once F_{j-1} has ended. Moving the
-// first values first makes H as large as possible at every time. So F_i cannot end before e_i, and B_i cannot begin
-// before H covers its excess. The mirror image holds for G in reversed time. The four terms of the result follow
-// one by one. None of them compares the two directions at the same time, hence the link's duplex does not matter.
-// This also corrects the paper's proof of its Lemma 1, which relabels transfers and fails when a prefetch precedes
-// an offload.
+// link, with different rates in the two directions. Let H(t) be the bytes that have a copy on the host at t, and G(t)
+// the bytes that arrive in a fetch that ends after t. At most H(t) and at most G(t) bytes are missing on the device at
+// t. H grows at most with the rate of the link, and x_j can be copied once F_{j-1} has ended. Moving the first values
+// first makes H as large as possible at every time. So F_i cannot end before e_i, and B_i cannot begin before H covers
+// its excess. The mirror image holds for G in reversed time. The four terms of the result follow one by one. None of
+// them compares the two directions at the same time, hence the link's duplex does not matter. This also corrects the
+// paper's proof of its Lemma 1, which relabels transfers and fails when a prefetch precedes an offload.
 //
 // Where no backward reads a^i, F_i and B_i do not need x_i. It may have left before F_i ends, and may come back
 // while B_i runs. It counts as copied from the end of F_{i-1} on, and in reversed time from the end of B_{i-1} on.

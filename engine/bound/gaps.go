@@ -150,8 +150,7 @@ func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	return c, true
 }
 
-// footprint sets need to the memory of each operation alone. It returns the largest if that exceeds the budget, or
-// nil.
+// footprint sets need to the memory of each operation alone. It returns the largest if that exceeds the budget, or nil.
 func (c *cover) footprint() *Recomputed {
 	g := c.p.Graph
 	start := g.Fixed

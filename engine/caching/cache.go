@@ -211,8 +211,7 @@ func (c *Cache) drop(b int32) {
 	}
 }
 
-// move replaces the entry was of a pool by the entry of block b. It shifts only the entries between the two
-// positions.
+// move replaces the entry was of a pool by the entry of block b. It shifts only the entries between the two positions.
 func (c *Cache) move(was freeBlock, b int32) {
 	p, f := c.of(b), c.free(b)
 	from, to := p.from(was.size, was.addr), p.from(f.size, f.addr)

@@ -78,8 +78,7 @@ func (c *Cache) releaseLarge(p int, n engine.Bytes) bool {
 	return freed >= n
 }
 
-// collect gives back the large segments that have been free for longest, until no more than the threshold is
-// reserved.
+// collect gives back the large segments that have been free for longest, until no more than the threshold is reserved.
 func (c *Cache) collect() {
 	if c.rules.Collect == 0 || c.rules.Expandable || c.limit == engine.NoLimit {
 		return

@@ -17,13 +17,12 @@
 // # What is proven for streamed transfers
 //
 // The same, with a tolerance where bytes under way decide. A fetch that nothing held up is exact to the byte. For a
-// fetch that stood still or was throttled for lack of room, the checker recomputes the progress from the room that
-// the other values left to it: at full speed, or as far as there is room. Each time this happens, the progress may
-// shift by the bytes that the link moves in two nanoseconds and by two bytes. The room, the samples, the peak and
-// the end of that fetch are proven within the sum of these shifts. While bytes move in both directions, a run that
-// starts late for lack of two bytes is not refuted. Between samples, bytes in transfer are compared with the line
-// between them, within two bytes and the bytes that the link moves in a nanosecond. The samples themselves never
-// exceed the budget.
+// fetch that stood still or was throttled for lack of room, the checker recomputes the progress from the room that the
+// other values left to it: at full speed, or as far as there is room. Each time this happens, the progress may shift by
+// the bytes that the link moves in two nanoseconds and by two bytes. The room, the samples, the peak and the end of
+// that fetch are proven within the sum of these shifts. While bytes move in both directions, a run that starts late for
+// lack of two bytes is not refuted. Between samples, bytes in transfer are compared with the line between them, within
+// two bytes and the bytes that the link moves in a nanosecond. The samples themselves never exceed the budget.
 //
 // # What is not proven
 //

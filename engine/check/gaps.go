@@ -10,8 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// checkGaps proves that runs and gaps cover the step without overlap, and that every gap names what held the
-// counter.
+// checkGaps proves that runs and gaps cover the step without overlap, and that every gap names what held the counter.
 func (c *checker) checkGaps() {
 	var at time.Duration
 	next := 0

@@ -47,8 +47,7 @@ type stepPlan struct {
 // part refers to the elements from..to-1 of a list.
 type part struct{ from, to int32 }
 
-// lists are the lists of all plans, one after the other. Thousands of small lists would cost more than the whole
-// proof.
+// lists are the lists of all plans, one after the other. Thousands of small lists would cost more than the whole proof.
 type lists struct {
 	inputs []part   // for every input of a run, the part of serve with the copies that serve it
 	serve  []copyID // copies

@@ -120,8 +120,7 @@ func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
 	return nil
 }
 
-// killed reports whether one of a few recent candidates dominates c. If not, c replaces the oldest
-// of them.
+// killed reports whether one of a few recent candidates dominates c. If not, c replaces the oldest of them.
 func (f *fronts) killed(c triple) bool {
 	for x := range f.kill {
 		if k := &f.kill[x]; k.time <= c.time && k.due <= c.due && k.peak <= c.peak {
@@ -158,8 +157,7 @@ func (f *fronts) pareto(v []triple) []triple {
 		}
 		return cmp.Or(cmp.Compare(a.peak, b.peak), cmp.Compare(a.due, b.due))
 	})
-	// stair holds the triples seen so far that are not dominated in peak and due: as peak rises,
-	// due falls.
+	// stair holds the triples seen so far that are not dominated in peak and due: as peak rises, due falls.
 	st := f.stair[:0]
 	out := v[:0]
 	for _, c := range v {

@@ -7,8 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// label is a state of the first forward sweep before stage i, OC_x(i, A, dF, dB) of section 3.2,
-// with its cost so far.
+// label is a state of the first forward sweep before stage i, OC_x(i, A, dF, dB) of section 3.2, with its cost so far.
 type label struct {
 	held    int64 // [A] bytes that stay on the device, without Z_i
 	out, in int64 // [dF, dB] ticks that offloads and fetches still need
@@ -150,8 +149,7 @@ func (s *sweep) expand(l *label, id int32, i int) {
 	}
 }
 
-// keeping returns the cost of stage i in both passes if it keeps its saved activations, and whether
-// it fits.
+// keeping returns the cost of stage i in both passes if it keeps its saved activations, and whether it fits.
 func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
 	m := s.room - l.held - z
 	needF, needB := s.terms.all(i, s.n), s.back(i)
@@ -160,8 +158,7 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 	return costF, costB, needF <= m && needB <= m
 }
 
-// stall returns how long stages i..j wait in the first sweep if they keep nothing. before is the
-// wait of stages i..j-1.
+// stall returns how long stages i..j wait in the first sweep if they keep nothing. before is the wait of stages i..j-1.
 func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
 	return max(before, (need-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
@@ -194,8 +191,7 @@ func (s *sweep) move(n, l *label, z, costF, costB int64) {
 	}
 }
 
-// note adds label l before stage i to the open labels, unless no plan from there beats the best
-// one.
+// note adds label l before stage i to the open labels, unless no plan from there beats the best one.
 func (s *sweep) note(i int, l *label) {
 	if s.err == nil {
 		s.err = s.poll.Err()
@@ -223,9 +219,8 @@ func (s *sweep) note(i int, l *label) {
 	}
 }
 
-// undominated drops labels that another label dominates: the other holds no more bytes and, after
-// waiting until its debts are no larger, costs no more. Each tick of waiting reduces a debt by a
-// tick.
+// undominated drops labels that another label dominates: the other holds no more bytes and, after waiting until its
+// debts are no larger, costs no more. Each tick of waiting reduces a debt by a tick.
 func (s *sweep) undominated(ls []label) []label {
 	ls = slices.DeleteFunc(ls, func(l label) bool { return l.least >= s.best })
 	s.shared.sort(ls)
@@ -324,9 +319,8 @@ type filter struct {
 	work       int // number of comparisons
 }
 
-// dominant holds the numbers that dominance compares, besides the cost. After waiting until the
-// debt of out, of in, or of both is no larger than another label's, a label costs no more if the
-// sum of its cost and that debt is no larger.
+// dominant holds the numbers that dominance compares, besides the cost. After waiting until the debt of out, of in, or
+// of both is no larger than another label's, a label costs no more if the sum of its cost and that debt is no larger.
 type dominant struct{ held, both, out, in int64 }
 
 const blockSize = 32

@@ -66,8 +66,7 @@ func (s *sweep) plan(last int32) []segment {
 		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}})
 }
 
-// unfold appends the operations of triple c of (i,j). It looks for the branch that attains the
-// triple.
+// unfold appends the operations of triple c of (i,j). It looks for the branch that attains the triple.
 func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.ChainOp {
 	all, back := engine.ChainOp{Kind: engine.FAll, Stage: i}, engine.ChainOp{Kind: engine.BStep, Stage: i}
 	if i == j {
@@ -114,8 +113,7 @@ func (s *segment) forward() []engine.ChainOp {
 	return remat.KeepInput(nil, s.first, s.last)
 }
 
-// timeline holds the times of all operations and transfers of a plan. Its items are the inputs of
-// segments.
+// timeline holds the times of all operations and transfers of a plan. Its items are the inputs of segments.
 type timeline struct {
 	*ordered.Timeline
 	p    *engine.Problem
@@ -135,8 +133,7 @@ func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, er
 	return t, nil
 }
 
-// list returns the operations with their needs, and the index of the first one of the backward
-// pass.
+// list returns the operations with their needs, and the index of the first one of the backward pass.
 func (t *timeline) list() (runs []ordered.Run, turn int) {
 	c := t.p.Chain.Chain
 	m := remat.NewMemory(c)
@@ -195,11 +192,10 @@ func (t *timeline) schedule() (engine.Schedule, error) {
 	return sched, nil
 }
 
-// In the model bytes leave one by one; a whole transfer frees its memory only at its end, later
-// than planned. So the best plan of the model need not be the fastest schedule. The candidates are
-// the plans for less and less room, which have slack for the later times. For each of them, inputs
-// of segments are switched between offloaded and kept, one or two at a time, as long as that makes
-// the schedule faster. The result is a good schedule, without a proof.
+// In the model bytes leave one by one; a whole transfer frees its memory only at its end, later than planned. So the
+// best plan of the model need not be the fastest schedule. The candidates are the plans for less and less room, which
+// have slack for the later times. For each of them, inputs of segments are switched between offloaded and kept, one or
+// two at a time, as long as that makes the schedule faster. The result is a good schedule, without a proof.
 
 // shares are the parts of the room, in percent, for which plans are made.
 var shares = []int64{99, 98, 97, 96, 95, 94, 92, 90, 88, 86, 83, 80, 76, 72, 68}
@@ -270,8 +266,7 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 	return better, nil
 }
 
-// improve changes the set of offloaded inputs as long as that helps, and returns the best step
-// time.
+// improve changes the set of offloaded inputs as long as that helps, and returns the best step time.
 func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best time.Duration, err error) {
 	best, peak := t.Makespan, t.Peak
 	// better reports whether a change makes the step faster, or as fast with a lower peak.

@@ -14,10 +14,9 @@ import (
 // maxTables is the number of bytes that a browser tab can be relied on to have.
 const maxTables = 200 * 1000 * 1000
 
-// tables returns an upper bound on the bytes that the strategy takes for a chain of n stages: a
-// part that grows with n squared, the triples, and either the curves or the labels, whose lists
-// have a capacity of twice their length. The measured memory of the program was at most 109 MB with
-// 100 stages, 106 MB with 339 and 297 MB with 700.
+// tables returns an upper bound on the bytes that the strategy takes for a chain of n stages: a part that grows with n
+// squared, the triples, and either the curves or the labels, whose lists have a capacity of twice their length. The
+// measured memory of the program was at most 109 MB with 100 stages, 106 MB with 339 and 297 MB with 700.
 func tables(n int) int64 {
 	return 400*int64(n)*int64(n) + 24*maxTriples + max(16*maxPoints, 96*maxLabels+12*maxLinks)
 }
@@ -51,12 +50,11 @@ var Pofo = &engine.Strategy{
 	Sweeper: sweepPofo,
 }
 
-// The sets that optima and bounds range over. within is the plans of the paper, whose bytes move
-// evenly; withinOverlap is all plans whose transfers are in the same order. "Segment by segment"
-// means that no stage runs forward while an output or the saved activations of that stage or a
-// later one are held (see engine/remat). The input of a segment may be away until its segment runs
-// again, and stays from then on. Without these words the sets would be larger: while a segment
-// waits for a fetch, an earlier one could be computed.
+// The sets that optima and bounds range over. within is the plans of the paper, whose bytes move evenly; withinOverlap
+// is all plans whose transfers are in the same order. "Segment by segment" means that no stage runs forward while an
+// output or the saved activations of that stage or a later one are held (see engine/remat). The input of a segment may
+// be away until its segment runs again, and stays from then on. Without these words the sets would be larger: while a
+// segment waits for a fetch, an earlier one could be computed.
 const (
 	within        = "persistent recomputation, segment by segment, with ordered offloads of segment inputs, passes apart"
 	withinOverlap = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"

@@ -10,13 +10,12 @@ import (
 	"memtide/engine/sim"
 )
 
-// The paper's model has no outputs that no backward reads (engine.Stage.Unsaved). For a chain with
-// such outputs, plans are made for another chain, in which they belong to the saved sets of their
-// stages. The schedule then treats the output and the saved set as two values: it frees the output
-// once its last reader in the plan has run, and copies it only if a forward after the fetch reads
-// it. The other chain never needs less memory than the schedule, so its plans fit. They may run a
-// little faster than planned, and the claims are what the simulator measures. No schedule is claimed
-// to be the best plan.
+// The paper's model has no outputs that no backward reads (engine.Stage.Unsaved). For a chain with such outputs, plans
+// are made for another chain, in which they belong to the saved sets of their stages. The schedule then treats the
+// output and the saved set as two values: it frees the output once its last reader in the plan has run, and copies it
+// only if a forward after the fetch reads it. The other chain never needs less memory than the schedule, so its plans
+// fit. They may run a little faster than planned, and the claims are what the simulator measures. No schedule is
+// claimed to be the best plan.
 
 // solveRecast is Plans for a chain with unsaved outputs. It makes at most tries further plans for
 // more memory than the budget; see roomier.
@@ -112,8 +111,7 @@ func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tri
 	return sol
 }
 
-// parted returns a solution for the other chain as a solution for p, with outputs apart from saved
-// sets.
+// parted returns a solution for the other chain as a solution for p, with outputs apart from saved sets.
 func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
 	steps := rewritten(p.Chain, sol.Schedule)
 	own, err := sim.Solution(p, steps)
@@ -232,8 +230,7 @@ func (a *apart) free(k int) {
 	}
 }
 
-// read reports whether a forward of the plan reads a^k after instruction i, before another run of
-// stage k replaces it.
+// read reports whether a forward of the plan reads a^k after instruction i, before another run of stage k replaces it.
 func (a *apart) read(k, i int) bool {
 	for _, st := range a.from[i+1:] {
 		if st.Kind != engine.DoRun {

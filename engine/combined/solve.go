@@ -41,9 +41,8 @@ const (
 // curveBytes bounds the memory of remat.Curves. It is a variable so that tests can change it.
 var curveBytes = 16 * maxPoints
 
-// effort is the work that a solution may still do, in units of about a nanosecond. A search that
-// counts work ends at the same place on every machine. Only first searches may exceed the effort,
-// so that there is always a plan.
+// effort is the work that a solution may still do, in units of about a nanosecond. A search that counts work ends at
+// the same place on every machine. Only first searches may exceed the effort, so that there is always a plan.
 type effort struct{ left int64 }
 
 const (
@@ -169,9 +168,8 @@ func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
 	return &lowerBound{terms: t, needs: needs, slack: unreachable}, err
 }
 
-// sharpen improves the bounds for a search of plans below limit, if limit is much lower than in the
-// last call. Costs above the limit are not distinguished. If the table for the limit is too large,
-// a smaller limit takes its place.
+// sharpen improves the bounds for a search of plans below limit, if limit is much lower than in the last call. Costs
+// above the limit are not distinguished. If the table for the limit is too large, a smaller limit takes its place.
 func (r *lowerBound) sharpen(limit int64, poll *engine.Poll) error {
 	slack := min(limit, 2*r.base[r.n]) - r.base[r.n] // no limit is more than a step that runs everything twice
 	if k := r.shared; k.rematOnly != nil && slack <= k.slack {
@@ -237,8 +235,7 @@ func (a *rematOnly) least(r *lowerBound, l *label, excess, fwd, bwd int64) int64
 	if excess <= 0 {
 		return max(fwd, l.out) + max(bwd, l.in)
 	}
-	// As long as the fetches take longer than the backward pass computes, more recomputation is
-	// better.
+	// As long as the fetches take longer than the backward pass computes, more recomputation is better.
 	x := sort.Search(len(a.steps)-1, func(x int) bool {
 		s := &a.steps[x]
 		return bwd+s.cost >= l.in+r.in*max(excess-s.bytes, 0)

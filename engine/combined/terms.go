@@ -10,11 +10,10 @@ import (
 	"memtide/engine/remat"
 )
 
-// terms are the quantities of a chain, named after the symbols of paper 001, by stage 1..n. Sizes
-// are bytes. Times are ticks: there are q ticks in a nanosecond, and q is chosen so that a byte
-// takes a whole number of ticks in either direction, out and in. If no such q keeps sums in the
-// range of an integer, out and in are rounded down and exact is false. The results are then lower
-// bounds: those of a link that needs less time per byte, by less than a tick.
+// terms are the quantities of a chain, named after the symbols of paper 001, by stage 1..n. Sizes are bytes. Times are
+// ticks: there are q ticks in a nanosecond, and q is chosen so that a byte takes a whole number of ticks in either
+// direction, out and in. If no such q keeps sums in the range of an integer, out and in are rounded down and exact is
+// false. The results are then lower bounds: those of a link that needs less time per byte, by less than a tick.
 type terms struct {
 	chain      *engine.Chain
 	n          int
@@ -97,8 +96,7 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 		engine.ErrUnsupported, d.ToHost.Text(), d.ToDev.Text())
 }
 
-// none is N(i,j,k): the need of F^k beside Z_i and the bytes held, when stages i..j run without
-// keeping anything.
+// none is N(i,j,k): the need of F^k beside Z_i and the bytes held, when stages i..j run without keeping anything.
 func (t *terms) none(i, j, k int) int64 {
 	need := t.held[j] + t.act[k] + t.fwdT[k]
 	if k > i {
@@ -122,11 +120,10 @@ func (t *terms) input(i int, saved bool) int64 {
 	return t.act[i-1]
 }
 
-// shared holds results that the searches for several budgets have in common. Neither floors nor the
-// costs of recomputation alone depend on the room, so they serve all budgets of a chain. A bound
-// that is exact says the same of plans below a limit even if it was computed for a higher limit. A
-// budget therefore gets the same result whether it is solved alone or with others. Exact work does
-// not count as effort, for the same reason.
+// shared holds results that the searches for several budgets have in common. Neither floors nor the costs of
+// recomputation alone depend on the room, so they serve all budgets of a chain. A bound that is exact says the same of
+// plans below a limit even if it was computed for a higher limit. A budget therefore gets the same result whether it is
+// solved alone or with others. Exact work does not count as effort, for the same reason.
 type shared struct {
 	shown     func(*engine.Solution) *engine.Solution // converts a solution to be reported; nil: unchanged
 	limit     time.Duration                           // only faster plans are of use; 0 if all are
@@ -141,9 +138,8 @@ type shared struct {
 	keys   []key
 }
 
-// frontsOf returns fronts for plans that take at most slack ticks more than the sum of all times.
-// Fronts for more room and slightly more slack are used again: a triple that needs too much memory
-// or takes too long is never the best one.
+// frontsOf returns fronts for plans that take at most slack ticks more than the sum of all times. Fronts for more room
+// and slightly more slack are used again: a triple that needs too much memory or takes too long is never the best one.
 func (t *terms) frontsOf(slack int64, thin int, poll *engine.Poll) *fronts {
 	if f := t.shared.fronts; f != nil && thin == 0 && f.room >= t.room && f.slack >= slack &&
 		f.slack-slack <= slack/4 {
@@ -158,9 +154,8 @@ func (t *terms) frontsOf(slack int64, thin int, poll *engine.Poll) *fronts {
 	return f
 }
 
-// need is the least room that some plan needs from a stage on, not counting the bytes held, and the
-// operation that needs it. For operations of a group that is computed again, by has the kind group
-// and the first stage of the group.
+// need is the least room that some plan needs from a stage on, not counting the bytes held, and the operation that
+// needs it. For operations of a group that is computed again, by has the kind group and the first stage of the group.
 type need struct {
 	room int64
 	by   engine.ChainOp

@@ -9,9 +9,8 @@ import (
 	"memtide/engine"
 )
 
-// Lanes returns a random problem with operations on the network and the host's CPU and without a memory limit, and
-// a schedule for it that can be played. Sizes are multiples of unit, and times of tick. Zeros and ties are
-// frequent.
+// Lanes returns a random problem with operations on the network and the host's CPU and without a memory limit, and a
+// schedule for it that can be played. Sizes are multiples of unit, and times of tick. Zeros and ties are frequent.
 func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate) (*engine.Problem, engine.Schedule) {
 	b := &lanesBuilder{r: r, unit: unit, tick: tick,
 		g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3)) * unit}}

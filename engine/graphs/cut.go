@@ -8,8 +8,7 @@ import (
 	"memtide/engine"
 )
 
-// block is a part of a step: forward operations between two cuts, and the backward operations that read what they
-// make.
+// block is a part of a step: forward operations between two cuts, and the backward operations that read what they make.
 type block struct {
 	forward, backward []int32
 	in, out           []int32 // the cuts before and after it; nil at the ends
@@ -20,10 +19,9 @@ type block struct {
 
 // blocks cuts a graph into a chain of blocks. A cut is the set of values that forward operations before it make for
 // forward operations after it. Values that are on the device at the start do not count, and neither do a few small
-// values that are read throughout, such as masks. Cuts are where a single value passes and parts have at least
-// fewest forward operations. If the parts between these are long, there are also cuts at the fewest bytes about
-// their middles. Neighbouring blocks are joined if a backward operation reads values of both, or comes too late for
-// its own block.
+// values that are read throughout, such as masks. Cuts are where a single value passes and parts have at least fewest
+// forward operations. If the parts between these are long, there are also cuts at the fewest bytes about their middles.
+// Neighbouring blocks are joined if a backward operation reads values of both, or comes too late for its own block.
 func (m *model) blocks(fewest int) []block {
 	forward := m.firstForward()
 	rank := make([]int, m.ops+2) // by forward operation, from 1; 0 for others
@@ -160,8 +158,7 @@ func (m *model) lastOf(v int32, rank []int) (last int) {
 	return last
 }
 
-// place sets the blocks of all operations, and returns which cuts have to go because the blocks beside them are
-// joined.
+// place sets the blocks of all operations, and returns which cuts have to go because the blocks beside them are joined.
 func (m *model) place(forward, backward []int32, ends []int, of []int, through []bool) (joined []bool) {
 	joined = make([]bool, len(ends))
 	inside := make([]bool, m.ops+2)

@@ -25,14 +25,12 @@
 // made again; an operation that reads what it makes; a value that is made both by itself and as a part of another;
 // a value that is only on the host. A graph without any of these is one of single assignments.
 //
-// With transfers (see moves), a sequence also has offloads, waits and fetches. A device copy stays until the wait
-// for its offload is passed, and a fetched copy is allocated at the place of the fetch. So memory is a function of
-// the places as it is without transfers, and the same state computes it. A clock computes the times, up to the
-// place from which the link is idle as before. A plan that is better is played, and counts with the values of the
-// simulator.
+// With transfers (see moves), a sequence also has offloads, waits and fetches. A device copy stays until the wait for
+// its offload is passed, and a fetched copy is allocated at the place of the fetch. So memory is a function of the
+// places as it is without transfers, and the same state computes it. A clock computes the times, up to the place from
+// which the link is idle as before. A plan that is better is played, and counts with the values of the simulator.
 //
-// The parts of the code: model is a graph in these terms. sequence computes what a sequence of runs costs and
-// writes the schedule. space is the exact search. state is a sequence that moves change; annealer and searcher look
-// for fast sequences, joint for ones with transfers. plans are the sequences that a method makes whatever the
-// budget.
+// The parts of the code: model is a graph in these terms. sequence computes what a sequence of runs costs and writes
+// the schedule. space is the exact search. state is a sequence that moves change; annealer and searcher look for fast
+// sequences, joint for ones with transfers. plans are the sequences that a method makes whatever the budget.
 package graphs

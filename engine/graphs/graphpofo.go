@@ -54,8 +54,7 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 	return (&joint{p: p, args: args, poll: poll}).solve()
 }
 
-// sweptPofo returns graphpofo for budgets in rising order. Solutions of other strategies for one budget count for
-// all.
+// sweptPofo returns graphpofo for budgets in rising order. Solutions of other strategies for one budget count for all.
 func sweptPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll, found *engine.Found) solver {
 	recompute := solver(nil)
 	if own, err := graphSearch.Parse(searchArgs(args)); err == nil {

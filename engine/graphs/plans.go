@@ -114,8 +114,7 @@ func (l *plans) leanest() *plan {
 }
 
 // forward returns all needed forward operations. A step may have several backward passes with forward operations
-// between them. In a graph that does not name its passes, they are the operations before the peak of the given
-// order.
+// between them. In a graph that does not name its passes, they are the operations before the peak of the given order.
 func (m *model) forward() []int32 {
 	if !slices.ContainsFunc(m.order, m.isBackward) {
 		return m.firstForward()

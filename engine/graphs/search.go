@@ -150,9 +150,8 @@ func (s *searcher) behind(took time.Duration) bool {
 }
 
 // leanest looks for a sequence whose peak is at most budget. If there is none, it returns the one with the smallest
-// peak that it found, which does not depend on the budget. It starts from best, and aims in steps between the peak
-// so far and the lower bound of all schedules. If it finds nothing, steps get smaller. Without again, nothing runs
-// again.
+// peak that it found, which does not depend on the budget. It starts from best, and aims in steps between the peak so
+// far and the lower bound of all schedules. If it finds nothing, steps get smaller. Without again, nothing runs again.
 func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool) []kindID {
 	peak, _, _ := s.m.cost(best)
 	floor, _ := s.m.footprint()

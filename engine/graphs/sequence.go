@@ -14,9 +14,8 @@ type life struct {
 	from, to int
 }
 
-// lives returns the copies that a sequence of kinds makes, each freed after its last read. ok is false if a run
-// reads a value that is not in memory, if an operation that has to run does not, or if one runs again that must
-// not.
+// lives returns the copies that a sequence of kinds makes, each freed after its last read. ok is false if a run reads a
+// value that is not in memory, if an operation that has to run does not, or if one runs again that must not.
 func (m *model) lives(seq []kindID) (list []life, ok bool) {
 	at := slices.Repeat([]int32{none}, len(m.size)) // by value: the copy that serves its readers
 	write := func(k *kind, place int) {

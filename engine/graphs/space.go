@@ -101,9 +101,8 @@ func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
 	return s, true
 }
 
-// find returns the fastest sequence within a budget or, with any, any sequence. It returns nil if there is
-// no such sequence.
-// The error is that of poll or errStates.
+// find returns the fastest sequence within a budget or, with any, any sequence. It returns nil if there is no such
+// sequence. The error is that of poll or errStates.
 func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 	start := s.write[s.m.source()]
 	if s.bytes(start) > budget-s.m.g.Fixed {
@@ -229,10 +228,9 @@ func (s *space) visit(n node, any bool) {
 	s.open.Push(entry{n.took + left, n.took, at})
 }
 
-// left returns a lower bound on the time from a state to the end, which ignores the budget: the operations that
-// have not run, those that make again values that they read and that are missing, and so on. With any, it is the
-// number of these operations. ok is false if one of them must not run again. A run lowers the bound by at most its
-// time.
+// left returns a lower bound on the time from a state to the end, which ignores the budget: the operations that have
+// not run, those that make again values that they read and that are missing, and so on. With any, it is the number of
+// these operations. ok is false if one of them must not run again. A run lowers the bound by at most its time.
 func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
 	todo := s.must &^ ran
 	for rest := todo; rest != 0; {

@@ -387,8 +387,7 @@ func (s *state) missed(p int32, instead kindID) bool {
 	return false
 }
 
-// repeated returns the place of a random run of an operation with several runs, or none if every operation runs
-// once.
+// repeated returns the place of a random run of an operation with several runs, or none if every operation runs once.
 func (s *state) repeated(r *random) int32 {
 	if len(s.again) == 0 {
 		return none
@@ -414,8 +413,7 @@ func (s *state) removable(r *random) int32 {
 	return none
 }
 
-// proposeExchange removes one or two runs, and runs another operation again whose value is held over a crowded
-// place.
+// proposeExchange removes one or two runs, and runs another operation again whose value is held over a crowded place.
 func (s *state) proposeExchange(r *random) bool {
 	p := s.removable(r)
 	if p == none {

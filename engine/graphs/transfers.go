@@ -18,9 +18,8 @@ type moves struct {
 	half                 bool     // both directions share one lane
 }
 
-// linked returns the model with transfers of all values that are read, over the link of p. An offload and a wait
-// are runs of an operation of their own, which reads the value. A fetch is a run of the operation that makes the
-// value.
+// linked returns the model with transfers of all values that are read, over the link of p. An offload and a wait are
+// runs of an operation of their own, which reads the value. A fetch is a run of the operation that makes the value.
 func (m *model) linked(p *engine.Problem) *model {
 	n := len(m.size)
 	l := *m
@@ -404,8 +403,7 @@ func (s *state) transferAt(r *random, what func(engine.InstructionKind) bool) in
 	return none
 }
 
-// proposeStay removes a fetch, and the offload if it has no other fetch. With again, the value is made again
-// instead.
+// proposeStay removes a fetch, and the offload if it has no other fetch. With again, the value is made again instead.
 func (s *state) proposeStay(r *random, again bool) bool {
 	p := s.transferAt(r, func(k engine.InstructionKind) bool { return k == engine.DoFetch })
 	if p == none {

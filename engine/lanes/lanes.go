@@ -268,10 +268,9 @@ func (l *lifter) meant(v engine.ValueID, reader engine.OpID) engine.OpID {
 	return l.gathers[v][i-1]
 }
 
-// device is a graph without other lanes, for strategies that do not support them. It has the same values. A
-// gathered value becomes a temporary of its readers, which read the gathered parts instead, so that every reader
-// can gather again. All other operations of the network and the host become operations of the device that take no
-// time.
+// device is a graph without other lanes, for strategies that do not support them. It has the same values. A gathered
+// value becomes a temporary of its readers, which read the gathered parts instead, so that every reader can gather
+// again. All other operations of the network and the host become operations of the device that take no time.
 type device struct {
 	of      *engine.Graph   // the full graph
 	plain   *engine.Graph   // the graph without other lanes

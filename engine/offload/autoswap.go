@@ -49,8 +49,7 @@ func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*e
 	return sol.Solution, poll.Err()
 }
 
-// tuned returns the fastest set that any of the tried weights pick. It is nil only if time runs out
-// before the first.
+// tuned returns the fastest set that any of the tried weights pick. It is nil only if time runs out before the first.
 func tuned(s *step, seed uint64, evaluations int, poll *engine.Poll) (best []bool, weights point) {
 	sc := newScores(s)
 	m, ideal := newModel(s, s.rule()), newModel(s, fluid)
@@ -90,8 +89,7 @@ type scores struct {
 	sorted  []int          // scratch of rank
 }
 
-// newScores computes the scores that do not depend on picks. Times are those of a run without a
-// budget.
+// newScores computes the scores that do not depend on picks. Times are those of a run without a budget.
 func newScores(s *step) *scores {
 	sc := &scores{s: s, sum: make([]float64, 2*s.n+1)}
 	var at float64

@@ -53,9 +53,8 @@ const (
 	proofWork        = 40_000_000
 )
 
-// bestFluidSet works in steps, each only if the ones before have left something to prove: a descent
-// that stops at the bound of Theorem 2, labels with ties, a longer local search, and labels without
-// ties.
+// bestFluidSet works in steps, each only if the ones before have left something to prove: a descent that stops at the
+// bound of Theorem 2, labels with ties, a longer local search, and labels without ties.
 func bestFluidSet(s *step, poll *engine.Poll) *fluidOptimum {
 	if s.peak() <= s.p.Budget {
 		d := s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()

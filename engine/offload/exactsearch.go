@@ -7,14 +7,12 @@ import (
 	"memtide/engine"
 )
 
-// exact is a best-first search (A*) over the times at which something ends. At each of them it
-// decides which values leave the device, and what starts: the next operation, transfers, both or
-// nothing. Starts at other times gain nothing, because such an activity could start as soon as the
-// last one before it has ended.
+// exact is a best-first search (A*) over the times at which something ends. At each of them it decides which values
+// leave the device, and what starts: the next operation, transfers, both or nothing. Starts at other times gain
+// nothing, because such an activity could start as soon as the last one before it has ended.
 //
-// A value is copied to the host at most once, because the copy stays there. In an absence, it
-// leaves the device at the first time at which it can, or not at all: when the operation before has
-// ended or, if that comes later, its copy.
+// A value is copied to the host at most once, because the copy stays there. In an absence, it leaves the device at the
+// first time at which it can, or not at all: when the operation before has ended or, if that comes later, its copy.
 type exact struct {
 	s       *step
 	poll    *engine.Poll
@@ -186,9 +184,8 @@ func (e *exact) expand(parent int32, m moment, at time.Duration) {
 	e.transfers(parent, m, at, false)
 }
 
-// ready reports whether operation k can start: there is room for it, and the values that it reads
-// are on the device. It is false if a copy under way would be useless because its value cannot
-// leave later.
+// ready reports whether operation k can start: there is room for it, and the values that it reads are on the device. It
+// is false if a copy under way would be useless because its value cannot leave later.
 func (e *exact) ready(m *moment, k int) bool {
 	if e.over[k] > e.away(m) {
 		return false
@@ -313,10 +310,9 @@ func (e *exact) advance(nd visit) {
 	e.leaves(nd, first, second)
 }
 
-// endOperation ends the operation that runs. It returns the value that was used and can leave now,
-// or -1. There is at most one, because the other values of the operation were just made or have no
-// later reader. useless reports whether a copy was made of a value that has never left and will
-// not.
+// endOperation ends the operation that runs. It returns the value that was used and can leave now, or -1. There is at
+// most one, because the other values of the operation were just made or have no later reader. useless reports whether a
+// copy was made of a value that has never left and will not.
 func (e *exact) endOperation(m *moment) (used int, useless bool) {
 	k := int(m.done)
 	m.running = false
@@ -399,10 +395,9 @@ func (e *exact) remaining(m *moment) time.Duration {
 	return least
 }
 
-// fetching returns a lower bound from the known fetches: the value that is needed first comes
-// first, and each fetch is followed by the operations that wait for it. A value that was copied and
-// has not left does so at the latest in the last absence that is worth it; otherwise the copy would
-// be useless.
+// fetching returns a lower bound from the known fetches: the value that is needed first comes first, and each fetch is
+// followed by the operations that wait for it. A value that was copied and has not left does so at the latest in the
+// last absence that is worth it; otherwise the copy would be useless.
 func (e *exact) fetching(m *moment) (least time.Duration) {
 	var link time.Duration
 	if m.in >= 0 {

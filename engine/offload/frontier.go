@@ -8,17 +8,15 @@ import (
 	"memtide/engine"
 )
 
-// frontier decides about x_0, x_1, ... in turn for all sets at once, as labels does in the fluid
-// model. It proves which set is the best one for the transfers of the problem. It is a branch and
-// bound that goes stage by stage, so that partial decisions can be compared. With a small limit on
-// the number of partial decisions after each stage it proves little, but finds good sets fast (a
-// beam search). The method is our own.
+// frontier decides about x_0, x_1, ... in turn for all sets at once, as labels does in the fluid model. It proves which
+// set is the best one for the transfers of the problem. It is a branch and bound that goes stage by stage, so that
+// partial decisions can be compared. With a small limit on the number of partial decisions after each stage it proves
+// little, but finds good sets fast (a beam search). The method is our own.
 //
-// The rest of a step time depends only on times of the forward pass and times of the backward pass,
-// and every part of it is a sum of one of each. So a partial decision dominates another if its
-// forward times are later by at most some d and its backward times earlier by at least d, if at
-// least as much leaves, and if the step time that is already certain is no more than a lower bound
-// of the other's.
+// The rest of a step time depends only on times of the forward pass and times of the backward pass, and every part of
+// it is a sum of one of each. So a partial decision dominates another if its forward times are later by at most some d
+// and its backward times earlier by at least d, if at least as much leaves, and if the step time that is already
+// certain is no more than a lower bound of the other's.
 type frontier struct {
 	m, ideal *model
 	rem      []remainder
@@ -129,8 +127,7 @@ func (f *frontier) proven(ticks int64) {
 	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
 }
 
-// drop keeps the width partial decisions with the least bounds, and returns the least bound of the
-// others.
+// drop keeps the width partial decisions with the least bounds, and returns the least bound of the others.
 func (f *frontier) drop(width int) int64 {
 	slices.SortFunc(f.now, func(a, b partial) int {
 		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(b.away, a.away), cmp.Compare(a.row, b.row))
@@ -205,8 +202,7 @@ func (f *frontier) offer(i int, p *partial) {
 	}
 }
 
-// undominated makes now the partial decisions of next that no other one dominates. x_i has just
-// been decided.
+// undominated makes now the partial decisions of next that no other one dominates. x_i has just been decided.
 func (f *frontier) undominated(i int) {
 	slices.SortFunc(f.next, func(a, b partial) int {
 		if a.away != b.away {
@@ -247,8 +243,7 @@ func (f *frontier) undominated(i int) {
 	f.rows, f.spare = table, rows
 }
 
-// positions returns the indices of needs in before, the needs of the stage before, which contain
-// them.
+// positions returns the indices of needs in before, the needs of the stage before, which contain them.
 func positions(before, needs []engine.Bytes) []int {
 	at := make([]int, len(needs))
 	k := 0
@@ -289,9 +284,8 @@ func (f *frontier) moments(table, before []int64, needs []engine.Bytes, from []i
 	return table
 }
 
-// dominated reports whether a kept partial decision dominates p. All kept ones have at least as
-// much away. The times of p are row and rowB. Those of a kept one are in the table, half forward
-// times, then half backward times.
+// dominated reports whether a kept partial decision dominates p. All kept ones have at least as much away. The times of
+// p are row and rowB. Those of a kept one are in the table, half forward times, then half backward times.
 func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) bool {
 	kept := f.kept
 	for k := range kept {

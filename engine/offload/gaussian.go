@@ -10,8 +10,7 @@ import (
 // point is a combination of four weights that add up to 1.
 type point [4]float64
 
-// firstPoints is the number of points that are tried before the process is used: each weight alone,
-// and all weights.
+// firstPoints is the number of points that are tried before the process is used: each weight alone, and all weights.
 const firstPoints = 5
 
 func firstPoint(k int) point {

@@ -19,9 +19,8 @@ func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine
 	if err != nil {
 		return nil, err
 	}
-	// The set fits. If F_i or B_i comes after the last value of the set, all of the set can be away,
-	// which covers the peak. Otherwise everything before x_i is in the set, and the budget is at
-	// least smallest().
+	// The set fits. If F_i or B_i comes after the last value of the set, all of the set can be away, which covers the
+	// peak. Otherwise everything before x_i is in the set, and the budget is at least smallest().
 	return s.mustPlan(firstValues(s.size, s.peak()-p.Budget)).solution().Solution, nil
 }
 

@@ -8,8 +8,7 @@ import (
 	"memtide/engine"
 )
 
-// label is a decision about x_0..x_{i-1}, a state of Algorithm 1 of paper 000, in ticks of a fluid
-// model.
+// label is a decision about x_0..x_{i-1}, a state of Algorithm 1 of paper 000, in ticks of a fluid model.
 type label struct {
 	away  engine.Bytes // bytes that leave; the paper's M_F less the pending bytes is the total less this
 	pend  int64        // [Delta_F] link time still needed at the end of F_{i-1}; negative: idle that long
@@ -24,15 +23,13 @@ type label struct {
 // of memory and the two pending amounts. This search keeps only states that no other state
 // dominates, and that may still lead to a set as fast as the best known one.
 //
-// One label dominates another if at least as much leaves and, after it has waited until its links
-// are no further behind than those of the other, it has waited no longer. Each unit of waiting
-// moves a byte or is one of an idle link, so every later decision of the other is possible for it,
-// too, and costs no more.
+// One label dominates another if at least as much leaves and, after it has waited until its links are no further behind
+// than those of the other, it has waited no longer. Each unit of waiting moves a byte or is one of an idle link, so
+// every later decision of the other is possible for it, too, and costs no more.
 //
-// Corrections to the algorithm as printed: the feasibility test uses the positive parts of the
-// pending amounts, Delta_B is the data of x_{i-1}..x_0, and in the last step R_j^B has |y_{j+1}|
-// and R_j^F does not count |y_{L+1}|. Here needB_j contains |y_j| and |y_{j+1}|, and needF_j only
-// gradients that are held at that time.
+// Corrections to the algorithm as printed: the feasibility test uses the positive parts of the pending amounts, Delta_B
+// is the data of x_{i-1}..x_0, and in the last step R_j^B has |y_{j+1}| and R_j^F does not count |y_{L+1}|. Here
+// needB_j contains |y_j| and |y_{j+1}|, and needF_j only gradients that are held at that time.
 type labels struct {
 	m      *model
 	rem    []remainder
@@ -56,8 +53,7 @@ type (
 	labelWaits struct{ idle, pend, pendB int64 }
 )
 
-// newLabels returns a search that starts from a set that fits. work is the largest number of
-// comparisons of labels.
+// newLabels returns a search that starts from a set that fits. work is the largest number of comparisons of labels.
 func newLabels(m *model, start []bool, ties bool, work int, poll *engine.Poll) *labels {
 	l := &labels{m: m, rem: m.bounds(), ties: ties, cap: 1000 + min(work, 1<<30)/1000, work: work, poll: poll,
 		best: m.time(start), set: slices.Clone(start), cut: never}
@@ -200,9 +196,8 @@ func compareLabels(a, b label) int {
 		cmp.Compare(a.tie, b.tie))
 }
 
-// dominated reports whether a kept label is at most as large in every part. In all kept labels, at
-// least as much leaves. A label that dominates moves towards the front, because it is likely to
-// dominate again.
+// dominated reports whether a kept label is at most as large in every part. In all kept labels, at least as much
+// leaves. A label that dominates moves towards the front, because it is likely to dominate again.
 func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	kept, rest := l.kept, l.waits[:len(l.kept)]
 	for k := range kept {
@@ -250,11 +245,10 @@ func (l *labels) trace(k int) {
 // remainder bounds what the operations from a stage on add to a step time. It depends only on the
 // chain: whatever is decided about the values, bytes do not move faster than the link.
 //
-// In each of the four kinds of waiting, some operation j needs bytes to be away: F_j waits for
-// offloads; B_j, in reversed time, for fetches; fetches start after F_j; B_j starts after offloads.
-// The bytes that are away already, and the work of the links that is left, come from a partial
-// decision. The remainder is the largest of the rest over all j. The last two kinds add the waiting
-// before j.
+// In each of the four kinds of waiting, some operation j needs bytes to be away: F_j waits for offloads; B_j, in
+// reversed time, for fetches; fetches start after F_j; B_j starts after offloads. The bytes that are away already, and
+// the work of the links that is left, come from a partial decision. The remainder is the largest of the rest over all
+// j. The last two kinds add the waiting before j.
 type remainder struct{ waitF, waitB, backF, backFw, outB, outBw int64 }
 
 // lowest is below every time of a model.

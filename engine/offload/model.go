@@ -74,9 +74,8 @@ func newModel(s *step, r rule) *model {
 		toHost: dev.ToHost, toDev: dev.ToDev, moves: make([]move, s.n)}
 	if r == fluid {
 		m.tick, m.out1, m.in1 = ticks(s)
-		// A streamed byte takes room only when all of it has arrived. If bytes end between
-		// nanoseconds, a schedule can therefore be faster than the paper's by the time of a byte,
-		// which a lower bound has to allow for.
+		// A streamed byte takes room only when all of it has arrived. If bytes end between nanoseconds, a schedule can
+		// therefore be faster than the paper's by the time of a byte, which a lower bound has to allow for.
 		if s.streamed && int64(time.Second)%int64(dev.ToDev) != 0 {
 			m.part = 1
 		}
@@ -151,10 +150,9 @@ func (m *model) nanoseconds(t int64) time.Duration {
 // time returns the step time of a set [T(S)], or never.
 func (m *model) time(set []bool) int64 { return m.below(set, never) }
 
-// below returns the step time of a set if it is less than limit. Otherwise the result is at least
-// limit, but may be less than the step time. A local search spends its time here. Both passes go
-// through the values in the same order, so one loop covers both, and it ends as soon as the limit
-// is out of reach.
+// below returns the step time of a set if it is less than limit. Otherwise the result is at least limit, but may be
+// less than the step time. A local search spends its time here. Both passes go through the values in the same order, so
+// one loop covers both, and it ends as soon as the limit is out of reach.
 func (m *model) below(set []bool, limit int64) int64 {
 	n := m.n
 	overF, overB, timeF, timeB := m.overF[:n], m.overB[:n], m.timeF[:n], m.timeB[:n]
@@ -244,9 +242,8 @@ func reach(moves []move, k int, v engine.Bytes) int {
 	return k
 }
 
-// relax returns the least step time if any part of a value could move (Theorem 2): the time of
-// moving just the excess, the first bytes first. It is a lower bound of every set. The rule of the
-// model must be fluid.
+// relax returns the least step time if any part of a value could move (Theorem 2): the time of moving just the excess,
+// the first bytes first. It is a lower bound of every set. The rule of the model must be fluid.
 func (m *model) relax() int64 {
 	part := *m
 	part.size, part.out, part.in = make([]engine.Bytes, m.n), make([]int64, m.n), make([]int64, m.n)

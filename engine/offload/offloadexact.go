@@ -16,9 +16,8 @@ const (
 	maxExactStates = 250_000
 )
 
-// SolveExact is the Solver of the strategy offloadexact. The strategy has a package of its own,
-// because it is rarely used and should not be part of the program that every visit of the page
-// loads.
+// SolveExact is the Solver of the strategy offloadexact. The strategy has a package of its own, because it is rarely
+// used and should not be part of the program that every visit of the page loads.
 func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	s, err := linked(p)
 	if err != nil {
@@ -133,8 +132,7 @@ func (s *step) before(k int) engine.Bytes {
 	return held
 }
 
-// parcel is a value that may travel: an activation x_0..x_n, or a gradient that one operation waits
-// for.
+// parcel is a value that may travel: an activation x_0..x_n, or a gradient that one operation waits for.
 type parcel struct {
 	id      engine.ValueID
 	grad    bool // it is a gradient
@@ -152,18 +150,16 @@ type absence struct {
 	worth bool
 }
 
-// newParcels returns the values of a chain that have bytes and can be away. An unsaved output is a
-// value of its own, and the next stage does not read the saved set of its stage. Gradients matter
-// in two ways. The gradient of the loss may be held from the start, and be away during the forward
-// pass. Every other gradient is read by the operation after the one that makes it, so no operation
-// runs while it is away.
+// newParcels returns the values of a chain that have bytes and can be away. An unsaved output is a value of its own,
+// and the next stage does not read the saved set of its stage. Gradients matter in two ways. The gradient of the loss
+// may be held from the start, and be away during the forward pass. Every other gradient is read by the operation after
+// the one that makes it, so no operation runs while it is away.
 //
-// A value is away to make room. An operation that fits with everything on the device needs no room,
-// and neither do transfers just before it. So there has to be an operation that exceeds the budget,
-// in an absence or right after it. The second case is of use in full duplex only, where a fetch can
-// take the room until an offload has made more. In half duplex, the time between two operations is
-// best used for all its offloads and then for all its fetches, and values that are on the device
-// before and after them can stay.
+// A value is away to make room. An operation that fits with everything on the device needs no room, and neither do
+// transfers just before it. So there has to be an operation that exceeds the budget, in an absence or right after it.
+// The second case is of use in full duplex only, where a fetch can take the room until an offload has made more. In
+// half duplex, the time between two operations is best used for all its offloads and then for all its fetches, and
+// values that are on the device before and after them can stay.
 func newParcels(s *step, over []engine.Bytes, full bool) (all []parcel) {
 	g, n := s.p.Chain, s.n
 	dev := s.p.Device
@@ -205,8 +201,7 @@ func newParcels(s *step, over []engine.Bytes, full bool) (all []parcel) {
 	return all
 }
 
-// absence returns the current or next absence of a value at a moment, or nil if no operation will
-// read the value again.
+// absence returns the current or next absence of a value at a moment, or nil if no operation will read the value again.
 func (v *parcel) absence(m *moment) *absence {
 	done := int(m.done)
 	if m.running {
@@ -321,9 +316,8 @@ func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	return sched
 }
 
-// anyhow returns a schedule that fits if any does. One thing happens at a time: the next operation
-// if it can start, otherwise the offload of a value if one makes sense, otherwise the fetch of a
-// value that the operation reads.
+// anyhow returns a schedule that fits if any does. One thing happens at a time: the next operation if it can start,
+// otherwise the offload of a value if one makes sense, otherwise the fetch of a value that the operation reads.
 func (e *exact) anyhow() *written {
 	e.reach(e.start())
 	k := int32(0)

@@ -10,10 +10,9 @@ import (
 	"memtide/engine/ordered"
 )
 
-// Ordered is the best ordered schedule that offloads a given set of the x_i: all offloads in
-// increasing order of i, as early as possible, then all fetches in decreasing order, as late as
-// possible. Its operations are F_0..F_{n-1}, B_{n-1}..B_0. Other orders can be faster, even if all
-// offloads come before all fetches.
+// Ordered is the best ordered schedule that offloads a given set of the x_i: all offloads in increasing order of i, as
+// early as possible, then all fetches in decreasing order, as late as possible. Its operations are F_0..F_{n-1},
+// B_{n-1}..B_0. Other orders can be faster, even if all offloads come before all fetches.
 type Ordered struct {
 	*ordered.Timeline
 	Set  []bool // Set[i]: x_i is offloaded, i = 0..n-1; values of no bytes stay
@@ -93,10 +92,9 @@ func (s *step) plan(set []bool) (*Ordered, bool) {
 	return p, true
 }
 
-// Schedule returns the schedule. The counter reaches an offload of x_i when F_{i-1} has ended, and
-// the release of x_i when F_i has ended. It reaches a fetch at the end of an operation that ends no
-// later than the fetch's planned start, while the next operation is still running then. So
-// transfers start exactly when they are planned to.
+// Schedule returns the schedule. The counter reaches an offload of x_i when F_{i-1} has ended, and the release of x_i
+// when F_i has ended. It reaches a fetch at the end of an operation that ends no later than the fetch's planned start,
+// while the next operation is still running then. So transfers start exactly when they are planned to.
 func (p *Ordered) Schedule() engine.Schedule {
 	return p.write(func(k int, t *ordered.Transfer) bool { return t.FetchAt < p.Runs[k].End })
 }
@@ -171,8 +169,7 @@ func begin(p *engine.Problem) (*step, error) {
 	return s, nil
 }
 
-// linked returns the step of a problem, and an error if values have to move and there is no usable
-// link.
+// linked returns the step of a problem, and an error if values have to move and there is no usable link.
 func linked(p *engine.Problem) (*step, error) {
 	s := newStep(p)
 	if s.peak() <= p.Budget {
@@ -181,10 +178,9 @@ func linked(p *engine.Problem) (*step, error) {
 	return s, p.Linked()
 }
 
-// tightest returns the least budget that any set fits into, and what needs it: while F_i and B_i
-// run, everything before x_i can be away, and nothing else. With any, it is the least budget of all
-// schedules, not only of sets: the gradient of the loss can be away too, and x_i while operations
-// run that do not read it.
+// tightest returns the least budget that any set fits into, and what needs it: while F_i and B_i run, everything before
+// x_i can be away, and nothing else. With any, it is the least budget of all schedules, not only of sets: the gradient
+// of the loss can be away too, and x_i while operations run that do not read it.
 func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 	g := s.p.Chain
 	var before, seed engine.Bytes // bytes that can be away
@@ -269,8 +265,7 @@ func (p *Ordered) solution() claim {
 	return claim{sol, p.step}
 }
 
-// ordered claims that no ordered schedule is faster than least, if that is more than what holds for
-// all schedules.
+// ordered claims that no ordered schedule is faster than least, if that is more than what holds for all schedules.
 func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
 		return

@@ -77,8 +77,7 @@ func (s *search) restart() {
 	}
 }
 
-// below returns the step time of the current set if it is less than limit, and otherwise a time of
-// at least limit.
+// below returns the step time of the current set if it is less than limit, and otherwise a time of at least limit.
 func (s *search) below(limit int64) int64 {
 	if s.bytes < s.m.excess || s.travel >= limit {
 		return never
@@ -142,9 +141,8 @@ const (
 // default number of evaluations. With more evaluations the number is larger.
 func (s *search) enough() int { return max(48, s.total/4000) }
 
-// iterate disturbs the best set in two to five values, descends from there, and keeps the result if
-// it is better. It ends when it has used the given evaluations or descents have ended with the best
-// step time often enough.
+// iterate disturbs the best set in two to five values, descends from there, and keeps the result if it is better. It
+// ends when it has used the given evaluations or descents have ended with the best step time often enough.
 func (s *search) iterate(r *rand.Rand, evaluations int) {
 	if len(s.order) == 0 {
 		return

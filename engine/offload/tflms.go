@@ -67,17 +67,15 @@ type aheadFound struct {
 	smallest       engine.Bytes // least peak of all pairs; only valid if no pair fits
 }
 
-// bestAhead finds the best pair of numbers. For a given number of tensors, the earlier they are
-// fetched, the sooner the step ends and the more room it takes. So not every distance has to be
-// tried.
+// bestAhead finds the best pair of numbers. For a given number of tensors, the earlier they are fetched, the sooner the
+// step ends and the more room it takes. So not every distance has to be tried.
 //
-// The step time: all starts follow from earlier ones by sums and maxima, and a larger distance only
-// lowers the terms. The room: while operations run one right after the other, since B_m, which
-// waited for its value, or since the forward pass, their distance to the end of B_i is known. With
-// a larger distance that range takes as long or longer, counted back from the end of B_i. So
-// whatever was queued before the end of B_i is queued no later, counted like that, and the fetches,
-// which follow each other from the end of x_m on, have come as far or further. Copies to the host
-// end when they did, and B_i ends no later.
+// The step time: all starts follow from earlier ones by sums and maxima, and a larger distance only lowers the terms.
+// The room: while operations run one right after the other, since B_m, which waited for its value, or since the forward
+// pass, their distance to the end of B_i is known. With a larger distance that range takes as long or longer, counted
+// back from the end of B_i. So whatever was queued before the end of B_i is queued no later, counted like that, and the
+// fetches, which follow each other from the end of x_m on, have come as far or further. Copies to the host end when
+// they did, and B_i ends no later.
 func bestAhead(s *step, poll *engine.Poll) aheadFound {
 	if s.peak() <= s.p.Budget {
 		return aheadFound{tensors: 0, ahead: 1}
@@ -118,9 +116,8 @@ func bestAhead(s *step, poll *engine.Poll) aheadFound {
 	return found
 }
 
-// ahead builds the plans of TFLMS, which do not depend on memory. The plan of one call is
-// overwritten by the next one. Unlike other plans, it moves values of no bytes too: they queue for
-// the link like the others.
+// ahead builds the plans of TFLMS, which do not depend on memory. The plan of one call is overwritten by the next one.
+// Unlike other plans, it moves values of no bytes too: they queue for the link like the others.
 type ahead struct {
 	s     *step
 	p     Ordered
@@ -176,10 +173,9 @@ func (a *ahead) plan(tensors, ahead int) *Ordered {
 	return p
 }
 
-// room returns the budget that the plan needs. It is more than the peak in two cases. If several
-// operations at one time take no time, the method does not say in which order a fetch and they
-// allocate, so there must be room for all. If transfers are streamed, a fetch stands still without
-// room for the next byte.
+// room returns the budget that the plan needs. It is more than the peak in two cases. If several operations at one time
+// take no time, the method does not say in which order a fetch and they allocate, so there must be room for all. If
+// transfers are streamed, a fetch stands still without room for the next byte.
 func (a *ahead) room() engine.Bytes {
 	s, p := a.s, &a.p
 	p.Measure()

@@ -98,8 +98,7 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	return sol, poll.Err()
 }
 
-// fastest returns the solution of the fastest candidate that fits, the first one of equally fast
-// ones.
+// fastest returns the solution of the fastest candidate that fits, the first one of equally fast ones.
 func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {
 	var best *engine.Solution
 	var of *layered
@@ -178,12 +177,10 @@ func (l *layered) offloaded() (list []int) {
 	return list
 }
 
-// layered is a schedule of vDNN or vDNN++: a value leaves during its layer, and values come back
-// one per layer.
+// layered is a schedule of vDNN or vDNN++: a value leaves during its layer, and values come back one per layer.
 //
-// A fetch allocates its destination when it is issued. So memory in the backward pass follows from
-// the program alone, and a fetch without room can never start, because all copies to the host have
-// ended by then.
+// A fetch allocates its destination when it is issued. So memory in the backward pass follows from the program alone,
+// and a fetch without room can never start, because all copies to the host have ended by then.
 type layered struct {
 	*step
 	what  string // the set, for people
@@ -193,9 +190,8 @@ type layered struct {
 	async bool   // vDNN++: operations do not wait for copies
 }
 
-// back calls visit for every stage of the backward pass, from the last one, with the items to
-// fetch: own is x_i itself if it is still away, and next is the nearest earlier one that is away.
-// They are -1 if there is no such item.
+// back calls visit for every stage of the backward pass, from the last one, with the items to fetch: own is x_i itself
+// if it is still away, and next is the nearest earlier one that is away. They are -1 if there is no such item.
 func (l *layered) back(visit func(i, own, next int)) {
 	sent := lastOf(l.n, func(i int) bool { return l.set[i] })
 	end := lastOf(l.n, func(i int) bool { return l.near && l.set[i] && l.conv(i) })
@@ -314,8 +310,7 @@ func (l *layered) schedule() (sched engine.Schedule) {
 	return append(sched, engine.Free(g.Act(0)))
 }
 
-// vdnnAlgos are the choices of the algorithm of stages that have two. dynamic tries the others, and
-// mixed.
+// vdnnAlgos are the choices of the algorithm of stages that have two. dynamic tries the others, and mixed.
 var vdnnAlgos = []string{"dynamic", "m", "p"}
 
 // mixed means, for each operation, the faster algorithm that there is room for.
@@ -329,10 +324,9 @@ type ways struct {
 
 func (w *ways) of(op engine.OpID) bool { return w.alt != nil && w.alt[op] }
 
-// algos returns the algorithms to try, in the order of Rhu et al., section III-C, and paper 003,
-// section II-B: performance-optimal algorithms first, then the other one where they do not fit,
-// then memory-optimal algorithms only. For a chain whose stages have one algorithm it returns one
-// empty name.
+// algos returns the algorithms to try, in the order of Rhu et al., section III-C, and paper 003, section II-B:
+// performance-optimal algorithms first, then the other one where they do not fit, then memory-optimal algorithms only.
+// For a chain whose stages have one algorithm it returns one empty name.
 func (s *step) algos(choice string) []string {
 	switch {
 	case !slices.ContainsFunc(s.p.Chain.Chain.Stages, func(st engine.Stage) bool { return st.Fast != nil }):
@@ -345,10 +339,9 @@ func (s *step) algos(choice string) []string {
 
 // by returns the schedule whose operations run by the named algorithm.
 //
-// Mixed is greedy: an operation runs by the faster algorithm for which there is room within the
-// budget, regardless of the other operations. The papers choose for each layer. Here its forward
-// and its backward are separate choices, as in the convolution library, which has an algorithm for
-// each.
+// Mixed is greedy: an operation runs by the faster algorithm for which there is room within the budget, regardless of
+// the other operations. The papers choose for each layer. Here its forward and its backward are separate choices, as in
+// the convolution library, which has an algorithm for each.
 func (l *layered) by(algo string) *layered {
 	if algo == "" {
 		return l

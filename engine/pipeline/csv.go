@@ -15,8 +15,7 @@ import (
 // backward of inputs.
 var torchKinds = map[string]Kind{"F": Forward, "B": Backward, "I": Inputs, "W": Weights}
 
-// torchIgnored are actions in torch's files that are not passes: messages, and the gathering or reducing of
-// parameters.
+// torchIgnored are actions in torch's files that are not passes: messages, and the gathering or reducing of parameters.
 var torchIgnored = []string{"SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"}
 
 // WriteCSV writes an order in the format of torch.distributed.pipelining (compute_only): a line for each rank, a cell

@@ -32,19 +32,17 @@
 //
 // # Bytes
 //
-// A rank holds its fixed bytes and, for every micro batch and stage, Act from the start of F, and Rest from the end
-// of B to the end of W. If Rest is more than Act, the difference is allocated at the start of B. A frees everything
-// at its end. D holds Input instead of Act, and R allocates the difference at its start. O frees Off at its end, I
-// allocates it at its start. Temporaries are held during a pass. Messages that have arrived and wait are not
-// counted; add them to Act of the sender. Rest = Act is the usual upper bound; papers measure less
-// [arXiv:2401.10241, table 1].
+// A rank holds its fixed bytes and, for every micro batch and stage, Act from the start of F, and Rest from the end of
+// B to the end of W. If Rest is more than Act, the difference is allocated at the start of B. A frees everything at its
+// end. D holds Input instead of Act, and R allocates the difference at its start. O frees Off at its end, I allocates
+// it at its start. Temporaries are held during a pass. Messages that have arrived and wait are not counted; add them to
+// Act of the sender. Rest = Act is the usual upper bound; papers measure less [arXiv:2401.10241, table 1].
 //
 // # Two propositions
 //
 // Without copies, the bytes of a rank during each of its passes follow from the order of its passes alone, because
 // bytes are allocated at a start and freed at an end, and passes of a rank do not overlap. So the earliest start of
-// each pass is the best one, and the step time is the length of a longest path (Proposition 1). If nothing is
-// dropped or moved, micro batches can be renumbered so that each stage runs its forwards, its backwards and its
-// backwards of weights in the order of the micro batches (Proposition 2). With D and O the search keeps that order
-// as a rule.
+// each pass is the best one, and the step time is the length of a longest path (Proposition 1). If nothing is dropped
+// or moved, micro batches can be renumbered so that each stage runs its forwards, its backwards and its backwards of
+// weights in the order of the micro batches (Proposition 2). With D and O the search keeps that order as a rule.
 package pipeline

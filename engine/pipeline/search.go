@@ -248,8 +248,7 @@ func (s *searching) improve(list []candidate, from float64, effort int) {
 	}
 }
 
-// infeasible returns the error for a search that found no order. It names a rank on which one pass alone does not
-// fit.
+// infeasible returns the error for a search that found no order. It names a rank on which one pass alone does not fit.
 func (s *searching) infeasible() error {
 	for i := range s.p.Stages {
 		st := &s.p.Stages[i]

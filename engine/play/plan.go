@@ -36,8 +36,7 @@ type Plan struct {
 	Segments  []*Segment `json:"segments"`
 }
 
-// Shape is a plan for inputs of other shapes. In a plan with shapes, the model runs plainly on inputs without a
-// plan.
+// Shape is a plan for inputs of other shapes. In a plan with shapes, the model runs plainly on inputs without a plan.
 type Shape struct {
 	Budget    int64      `json:"budget_bytes"`
 	Inputs    [][]any    `json:"inputs"`
@@ -45,8 +44,7 @@ type Shape struct {
 	Segments  []*Segment `json:"segments"`
 }
 
-// Add adds q to the shapes of p. The error says that q is for another model, or for the same inputs as an earlier
-// plan.
+// Add adds q to the shapes of p. The error says that q is for another model, or for the same inputs as an earlier plan.
 func (p *Plan) Add(q *Plan) error {
 	switch {
 	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) ||

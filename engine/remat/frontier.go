@@ -72,10 +72,9 @@ func fill(all []arrival, with arrival) {
 	}
 }
 
-// dropDominated makes the costs of the cells of s cover the cells above, and drops the cells that a
-// cell above dominates, which has more memory for no more cost. It spreads from the other cells, up
-// to t, and returns the largest m of them, or -1 if there is none. work begins with the cells of s;
-// there are cells of them per stage.
+// dropDominated makes the costs of the cells of s cover the cells above, and drops the cells that a cell above
+// dominates, which has more memory for no more cost. It spreads from the other cells, up to t, and returns the largest
+// m of them, or -1 if there is none. work begins with the cells of s; there are cells of them per stage.
 func (x *table) dropDominated(work []arrival, cost []int64, cells int, shift uint, s, t int) int64 {
 	best, most := inf, int64(-1)
 	for i := len(cost) - 1; i >= 0; i-- {
@@ -134,8 +133,7 @@ func (f *frontier) highest(s int, cost int64) int64 {
 	return int64(k)<<f.shift - 1
 }
 
-// Fall is a step of a falling function of memory: with Bytes or more, until the next fall,
-// computing again takes Extra.
+// Fall is a step of a falling function of memory: with Bytes or more, until the next fall, computing again takes Extra.
 type Fall struct {
 	Bytes int64 // memory besides the input
 	Extra time.Duration

@@ -42,8 +42,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 // withinKept names the schedules that keepall is optimal among.
 const withinKept = "schedules that keep everything"
 
-// KeepInput appends F_ck^s, F_none^{s+1}..F_none^t, which keep the input of stage s and the output
-// of stage t.
+// KeepInput appends F_ck^s, F_none^{s+1}..F_none^t, which keep the input of stage s and the output of stage t.
 func KeepInput(seq []engine.ChainOp, s, t int) []engine.ChainOp {
 	seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: s})
 	for k := s + 1; k <= t; k++ {
@@ -63,17 +62,14 @@ func keepAll(seq []engine.ChainOp, s, t int) []engine.ChainOp {
 	return seq
 }
 
-// keepOthers keeps everything of a graph with other lanes. It is nil in a program without package
-// engine/lanes.
+// keepOthers keeps everything of a graph with other lanes. It is nil in a program without package engine/lanes.
 var keepOthers func(p *engine.Problem) (*engine.Solution, error)
 
-// LinkLanes sets the function that keeps everything of a graph with other lanes; package
-// engine/lanes calls it.
+// LinkLanes sets the function that keeps everything of a graph with other lanes; package engine/lanes calls it.
 func LinkLanes(keep func(p *engine.Problem) (*engine.Solution, error)) { keepOthers = keep }
 
-// keepGraph keeps every value of a graph from when it is made to its last use, and weights to the
-// end of the step. Nothing moves, so the step takes the sum of the times of its operations, which
-// run in the order of the graph.
+// keepGraph keeps every value of a graph from when it is made to its last use, and weights to the end of the step.
+// Nothing moves, so the step takes the sum of the times of its operations, which run in the order of the graph.
 func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	if keepOthers != nil && p.Graph.HasLanes() {
 		return keepOthers(p)

@@ -37,8 +37,7 @@ func init() {
 	})
 }
 
-// recomputes reports whether a layer, counted from 1, is computed again: every n-th one, or the
-// first n.
+// recomputes reports whether a layer, counted from 1, is computed again: every n-th one, or the first n.
 func recomputes(every bool, n, layer int) bool {
 	if every {
 		return layer%n == 0
@@ -79,8 +78,7 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	})
 }
 
-// layersSequence returns the sequence that keeps the inputs of the recomputed layers, and
-// everything of the others.
+// layersSequence returns the sequence that keeps the inputs of the recomputed layers, and everything of the others.
 func layersSequence(c *engine.Chain, every bool, n int) (seq []engine.ChainOp) {
 	last := c.Len()
 	for k := 1; k <= last; k++ {

@@ -9,9 +9,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// The number of states of memory is the product of a factor for every stage: 4 if its output is
-// unsaved, 3 otherwise. maxNonpersistentStages bounds the number of stages, and maxStateBytes the
-// bytes of the states.
+// The number of states of memory is the product of a factor for every stage: 4 if its output is unsaved, 3 otherwise.
+// maxNonpersistentStages bounds the number of stages, and maxStateBytes the bytes of the states.
 const (
 	maxNonpersistentStages = 12
 	maxStateBytes          = 200 << 20
@@ -103,8 +102,7 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 	return sol, err
 }
 
-// smallest returns the error with the smallest budget that suffices. It searches for the lowest
-// peak.
+// smallest returns the error with the smallest budget that suffices. It searches for the lowest peak.
 func (s *states) smallest(p *engine.Problem) error {
 	all := states{c: s.c, n: s.n, drops: s.drops, peaks: true, poll: s.poll}
 	peak, path, ok, err := all.search()

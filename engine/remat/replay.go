@@ -21,8 +21,7 @@ func sublinear(section string) engine.Cite {
 		ID: "arXiv:1604.06174", Section: section}
 }
 
-// Memory tracks what is on the device between the operations of a sequence of Table 1, resident
-// memory included.
+// Memory tracks what is on the device between the operations of a sequence of Table 1, resident memory included.
 type Memory struct {
 	c     *engine.Chain
 	held  engine.Bytes

@@ -73,14 +73,13 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 	return sol, nil
 }
 
-// The sequences of Theorem 1 go segment by segment: a stage runs forward only while no output and
-// no saved activations of that stage or a later one are held. Suppose F^k of a persistent sequence
-// runs while something of a later stage is held. Then some a^{j-1}, k < j, stays until B^j, beside
-// some delta^i, i >= j. If delta^{j-1} takes no more than the two together, F^k and the forwards
-// since the last checkpoint that lead to it can also run after B^j, and no more memory is held
-// then. (F^k is needless if its own result is held.) So no persistent sequence is faster. If
-// delta^{j-1} is larger, or no backward reads a^{j-1}, a persistent sequence can be faster than all
-// of the theorem, and can fit into a budget that none of them fits into. The paper does not say so.
+// The sequences of Theorem 1 go segment by segment: a stage runs forward only while no output and no saved activations
+// of that stage or a later one are held. Suppose F^k of a persistent sequence runs while something of a later stage is
+// held. Then some a^{j-1}, k < j, stays until B^j, beside some delta^i, i >= j. If delta^{j-1} takes no more than the
+// two together, F^k and the forwards since the last checkpoint that lead to it can also run after B^j, and no more
+// memory is held then. (F^k is needless if its own result is held.) So no persistent sequence is faster. If delta^{j-1}
+// is larger, or no backward reads a^{j-1}, a persistent sequence can be faster than all of the theorem, and can fit
+// into a budget that none of them fits into. The paper does not say so.
 const (
 	withinPersistent = "persistent recomputation"
 	withinSegments   = "persistent recomputation, segment by segment"

@@ -54,9 +54,8 @@ func (b *builder) limitRow(t int) {
 	}
 }
 
-// costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it,
-// without the part that is already subtracted in slack. A state that costs more than
-// slack-costOutside(m) can be dropped.
+// costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it, without the part that
+// is already subtracted in slack. A state that costs more than slack-costOutside(m) can be dropped.
 func (b *builder) costOutside(m int64) int64 {
 	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
@@ -187,10 +186,9 @@ func (b *builder) try(j int) {
 	}
 }
 
-// seek moves the candidate to the first m at which it is below the row and at most most. It returns
-// false if there is no such m. The steps before index pr of right and before pl of left form a
-// block: if the candidate is not below the row with the last values of the block, it is not below
-// it anywhere in the block.
+// seek moves the candidate to the first m at which it is below the row and at most most. It returns false if there is
+// no such m. The steps before index pr of right and before pl of left form a block: if the candidate is not below the
+// row with the last values of the block, it is not below it anywhere in the block.
 func (b *builder) seek(c *candidate, most int64) bool {
 	right, left, w := c.right, c.left, b.w
 	m, r, l, iw := c.m, c.r, c.l, c.w
@@ -243,8 +241,7 @@ func (b *builder) seek(c *candidate, most int64) bool {
 	}
 }
 
-// merge replaces the row, from the candidate's position on, by the minimum of the row and the
-// candidate.
+// merge replaces the row, from the candidate's position on, by the minimum of the row and the candidate.
 func (b *builder) merge(c *candidate) {
 	right, left, w := c.right, c.left, b.w
 	m, r, l := c.m, c.r, c.l

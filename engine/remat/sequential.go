@@ -47,9 +47,8 @@ func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	})
 }
 
-// fastest returns the schedule of the fastest try whose peak fits, and of equally fast ones that of
-// the lowest number. It sorts tries. why names the tries in an error. build returns the sequence of
-// a number, with a note about it.
+// fastest returns the schedule of the fastest try whose peak fits, and of equally fast ones that of the lowest number.
+// It sorts tries. why names the tries in an error. build returns the sequence of a number, with a note about it.
 func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 	build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
 	sort.Slice(tries, func(i, j int) bool {

@@ -11,11 +11,10 @@ import (
 	"memtide/engine"
 )
 
-// Slots: the published method divides the memory into S slots of equal size and rounds every size
-// up to whole slots (arXiv:1911.13214, section 5.2). The paper says that sizes are overestimated by
-// a factor of at most 1+1/S. That holds only for sizes near the whole memory: every stored tensor
-// may lose almost a slot. For example, 600 outputs of 1 need 600 of a memory of 1000. Counted in 500
-// slots of 2 they need 1200, so keeping everything is refused.
+// Slots: the published method divides the memory into S slots of equal size and rounds every size up to whole slots
+// (arXiv:1911.13214, section 5.2). The paper says that sizes are overestimated by a factor of at most 1+1/S. That holds
+// only for sizes near the whole memory: every stored tensor may lose almost a slot. For example, 600 outputs of 1 need
+// 600 of a memory of 1000. Counted in 500 slots of 2 they need 1200, so keeping everything is refused.
 
 // maxSlots bounds the parameter slots. More slots give almost the results of exact bytes.
 const maxSlots = 100_000
@@ -112,8 +111,7 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 	return least, failed
 }
 
-// budgetOfSingleSlots returns the budget from which on no size takes more than one slot. More
-// memory changes nothing.
+// budgetOfSingleSlots returns the budget from which on no size takes more than one slot. More memory changes nothing.
 func budgetOfSingleSlots(c *engine.Chain, slots int) engine.Bytes {
 	largest := max(c.Input, c.InputGrad, 1)
 	for i := range c.Stages {

@@ -53,8 +53,7 @@ func solve(t *terms, use tricks, found func(*optimum), poll *engine.Poll) (*opti
 	return o, nil
 }
 
-// coarsest is the largest number of stages taken as one. Groupings of fewer than fewestGroups groups
-// are not solved.
+// coarsest is the largest number of stages taken as one. Groupings of fewer than fewestGroups groups are not solved.
 const (
 	coarsest     = 16
 	fewestGroups = 12
@@ -173,15 +172,13 @@ func (x *table) deepen(limit int64, certain bool) (int64, error) {
 	}
 }
 
-// floors is the recursion of Theorem 1 without times: least[s][u] is the smallest m with which
-// stages s..u can be done.
+// floors is the recursion of Theorem 1 without times: least[s][u] is the smallest m with which stages s..u can be done.
 type floors struct {
 	t     *terms
 	least [][]int64
 }
 
-// Floors returns the least bytes with which the stages from s to u can be done, besides the input
-// of s, by s and u.
+// Floors returns the least bytes with which the stages from s to u can be done, besides the input of s, by s and u.
 func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
 	f, err := newFloors(byStage(c), poll)
 	if err != nil {
@@ -230,8 +227,7 @@ func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 // root returns the smallest room for the whole chain.
 func (f *floors) root() int64 { return f.least[1][f.t.n] }
 
-// neediest returns the operation that needs root. It follows the choices that attain root down to
-// that operation.
+// neediest returns the operation that needs root. It follows the choices that attain root down to that operation.
 func (f *floors) neediest() engine.ChainOp {
 	s, u := 1, f.t.n
 	for s < u {

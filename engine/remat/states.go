@@ -7,11 +7,10 @@ import (
 	"memtide/engine"
 )
 
-// The values of stage k that are in memory, as two bits; the gradient is not among them. A sequence
-// never holds a^k both as a value of its own and within abar^k: F_all^k merges it, and no F^k runs
-// while abar^k is in memory. (F_none^k could run then, to drop a^{k-1}. That would be a fourth state
-// of every stage, and made searches of 9 to 11 stages 25 to 250 times as long.) An unsaved a^k is not
-// within abar^k, and both may be in memory.
+// The values of stage k that are in memory, as two bits; the gradient is not among them. A sequence never holds a^k
+// both as a value of its own and within abar^k: F_all^k merges it, and no F^k runs while abar^k is in memory. (F_none^k
+// could run then, to drop a^{k-1}. That would be a fourth state of every stage, and made searches of 9 to 11 stages 25
+// to 250 times as long.) An unsaved a^k is not within abar^k, and both may be in memory.
 const (
 	holdsNothing = 0
 	holdsOutput  = 1
@@ -47,15 +46,13 @@ func (m move) stage() int              { return int(m & (1<<stageBits - 1)) }
 // unreached is the cost of a state that no sequence has reached.
 const unreached = int64(math.MaxInt64)
 
-// states is Dijkstra's algorithm over the states of memory that sequences of Table 1 of
-// arXiv:1911.13214 can reach, if they run no F^k while abar^k is in memory. Layer g holds the
-// states whose gradient is delta^g. B^g leads to the next layer and never back, so the layers are
-// expanded one after the other. In layer g, stage k has three states up to g and two above: an
-// abar^k whose backward has run is of no use, not even to drop something else.
+// states is Dijkstra's algorithm over the states of memory that sequences of Table 1 of arXiv:1911.13214 can reach, if
+// they run no F^k while abar^k is in memory. Layer g holds the states whose gradient is delta^g. B^g leads to the next
+// layer and never back, so the layers are expanded one after the other. In layer g, stage k has three states up to g
+// and two above: an abar^k whose backward has run is of no use, not even to drop something else.
 //
-// The cost is the time that a sequence needs beyond one run of every forward and backward. F_all^k
-// costs nothing: it runs once, because abar^k stays until B^k. Dropping abar^k costs uF^k, because
-// F_all^k has to run again.
+// The cost is the time that a sequence needs beyond one run of every forward and backward. F_all^k costs nothing: it
+// runs once, because abar^k stays until B^k. Dropping abar^k costs uF^k, because F_all^k has to run again.
 type states struct {
 	c     *engine.Chain
 	n     int
@@ -273,8 +270,7 @@ func (s *states) stay(by move, code uint32, cost int64, need engine.Bytes) {
 	}
 }
 
-// reach records that a move leads to a state, and reports whether it does so at less cost than
-// before.
+// reach records that a move leads to a state, and reports whether it does so at less cost than before.
 func (s *states) reach(l *layer, by move, code uint32, cost int64, need engine.Bytes) bool {
 	if s.peaks {
 		cost = max(s.from, int64(need))

@@ -12,22 +12,18 @@ import (
 // solved in exact bytes. The paper fills an array over (s, t, m) with memory rounded up to 500
 // slots. This table has no slots and is a hundred times faster, by these means:
 //
-// Steps. As a function of m, C(s,t,m) - sum(uF+uB), the time spent on computing again, never rises.
-// A row is the list of its falls (m, v): the value is v from m on, until the next fall. Below the
-// first m nothing fits. So memory can be counted in bytes. The choices are not stored: trace finds
-// them again.
+// Steps. As a function of m, C(s,t,m) - sum(uF+uB), the time spent on computing again, never rises. A row is the list
+// of its falls (m, v): the value is v from m on, until the next fall. Below the first m nothing fits. So memory can be
+// counted in bytes. The choices are not stored: trace finds them again.
 //
-// Prefix. A split before s' costs at least U(s,s') = uF^s+..+uF^{s'-1}. It only matters for the m at
-// which the row is still above that, which form a prefix. Once all of the row is below U(s,s'), no
-// later s' matters.
+// Prefix. A split before s' costs at least U(s,s') = uF^s+..+uF^{s'-1}. It only matters for the m at which the row is
+// still above that, which form a prefix. Once all of the row is below U(s,s'), no later s' matters.
 //
-// Least. The least possible value of a split is compared with the row before the steps of the split
-// are read.
+// Least. The least possible value of a split is compared with the row before the steps of the split are read.
 //
-// Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n, is only entered as the
-// left part of a split before t+1, which has paid U(s,t+1). So values above limit-U(s,t+1) are
-// dropped. The other values are exact. If the root is dropped, the limit was too low; rising limits
-// soon find one that suffices.
+// Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n, is only entered as the left part of a
+// split before t+1, which has paid U(s,t+1). So values above limit-U(s,t+1) are dropped. The other values are exact. If
+// the root is dropped, the limit was too low; rising limits soon find one that suffices.
 //
 // Forward. A schedule that stands at s with m left has already paid something: at least
 // frontier.cost(s,m). Every schedule pays that, so only a narrow band of each row remains.
@@ -141,8 +137,7 @@ func (x *table) value(s, t int, m int64) (int64, bool) {
 	return 0, false
 }
 
-// fill computes all rows below a limit. found reports whether the root has a value, which is then
-// the optimum.
+// fill computes all rows below a limit. found reports whether the root has a value, which is then the optimum.
 func (x *table) fill(limit int64) (found bool, err error) {
 	x.limit = limit
 	x.store.used, x.store.fill, x.store.steps = 0, 0, 0
@@ -184,9 +179,8 @@ func (x *table) fill(limit int64) (found bool, err error) {
 	return ok && v <= limit, nil
 }
 
-// rowRef is the place of the steps of a row. The first step is always at an index that fits into 16
-// bits: only a row longer than a normal segment could begin beyond, and such a row has a segment of
-// its own.
+// rowRef is the place of the steps of a row. The first step is always at an index that fits into 16 bits: only a row
+// longer than a normal segment could begin beyond, and such a row has a segment of its own.
 type rowRef struct {
 	segment, at uint16
 	count       int32
@@ -250,13 +244,11 @@ type visit struct {
 	m    int64
 }
 
-// trace returns the sequence that attains the root's value, by finding the choices again (OptRec of
-// arXiv:1911.13214, algorithm 2). It keeps its own stack, because the recursion can be as deep as
-// the chain is long.
+// trace returns the sequence that attains the root's value, by finding the choices again (OptRec of arXiv:1911.13214,
+// algorithm 2). It keeps its own stack, because the recursion can be as deep as the chain is long.
 //
-// A state may be visited with more memory than its row covers, because rows end where nothing more
-// is of interest. Its value is then one that less memory attains, and its branches may turn out
-// better, never worse.
+// A state may be visited with more memory than its row covers, because rows end where nothing more is of interest. Its
+// value is then one that less memory attains, and its branches may turn out better, never worse.
 func (x *table) trace() (seq []engine.ChainOp) {
 	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
 	stack := []visit{{1, x.n, x.room}}
@@ -311,8 +303,7 @@ func (x *table) choice(s, t int, m int64) int {
 	panic("remat: no choice attains the value of a state")
 }
 
-// ungroup converts a sequence of the chain grouped by g into one of the chain itself (see
-// terms.group).
+// ungroup converts a sequence of the chain grouped by g into one of the chain itself (see terms.group).
 func (t *terms) ungroup(grouped []engine.ChainOp, g int) []engine.ChainOp {
 	n := t.n
 	count := (n-1+g-1)/g + 1

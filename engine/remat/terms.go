@@ -71,9 +71,8 @@ func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 //	allFwd[s] = abar^s + b^s + oF^s
 //	allBwd[s] = |delta^s| + |delta^{s-1}| + abar^s + oB^s - b^{s-1}
 //
-// and nothing else changes: a checkpoint of a^k is a^k. That F_all^s is the last forward of s costs
-// nothing: of two runs of s, the later one can be the one that keeps abar^s, which then takes
-// memory for a shorter time.
+// and nothing else changes: a checkpoint of a^k is a^k. That F_all^s is the last forward of s costs nothing: of two
+// runs of s, the later one can be the one that keeps abar^s, which then takes memory for a shorter time.
 func byStage(c *engine.Chain) *terms {
 	n := c.Len()
 	t := makeTerms(n)
@@ -124,9 +123,8 @@ func (t *terms) tooLong() bool {
 	return sum > math.MaxInt64/int64(4*t.n+4)
 }
 
-// repeatedForward returns the part of the time spent on computing again that no schedule can avoid
-// and that the table leaves out. Without F_all, every stage but the last runs once to reach the
-// last one and once before its backward.
+// repeatedForward returns the part of the time spent on computing again that no schedule can avoid and that the table
+// leaves out. Without F_all, every stage but the last runs once to reach the last one and once before its backward.
 func (t *terms) repeatedForward() (sum int64) {
 	if !t.outputOnly {
 		return 0
@@ -153,9 +151,8 @@ func (t *terms) group(g int) *terms {
 	return u
 }
 
-// merge takes stages a..b of t together as stage i of u: its F_all is F_all^a..F_all^b, and its
-// backward B^b..B^a. With outputOnly, its F_all is F_ck^a..F_ck^{b-1}, and F_all^k runs right
-// before B^k.
+// merge takes stages a..b of t together as stage i of u: its F_all is F_all^a..F_all^b, and its backward B^b..B^a. With
+// outputOnly, its F_all is F_ck^a..F_ck^{b-1}, and F_all^k runs right before B^k.
 func (t *terms) merge(u *terms, i, a, b int) {
 	u.in[i], u.held[i] = t.in[a], t.held[b]
 	u.first[i] = t.first[a]

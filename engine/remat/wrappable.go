@@ -64,9 +64,8 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 	return sol, nil
 }
 
-// Runs returns the stages, first and last, of each run that the optimal schedule of strategy
-// wrappable computes again. It is for methods that look for plans beyond the chain. Errors are
-// those of the strategy.
+// Runs returns the stages, first and last, of each run that the optimal schedule of strategy wrappable computes again.
+// It is for methods that look for plans beyond the chain. Errors are those of the strategy.
 func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]int, err error) {
 	w, err := wrap(c, budget, poll)
 	if err != nil {

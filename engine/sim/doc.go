@@ -88,11 +88,10 @@
 // All time in which the compute lane stands still is divided into Gaps, each with one reason and a cause, so that
 // compute + recompute + waiting = step time.
 //
-// An offloaded value takes pinned host memory from the start of the offload to the end of the value's last fetch,
-// or of the step if no fetch follows. An output of the CPU takes it from the start of the operation, and an input
-// of the CPU keeps it to the end of the step. Values that are on the host when the step begins are not counted. A
-// value that was fetched counts as an activation in the picture of memory, even if it had been recomputed before it
-// left.
+// An offloaded value takes pinned host memory from the start of the offload to the end of the value's last fetch, or of
+// the step if no fetch follows. An output of the CPU takes it from the start of the operation, and an input of the CPU
+// keeps it to the end of the step. Values that are on the host when the step begins are not counted. A value that was
+// fetched counts as an activation in the picture of memory, even if it had been recomputed before it left.
 //
 // # Why a program with one counter
 //

@@ -74,8 +74,7 @@ type place struct {
 	copy *devCopy // the usable device copy, or nil
 	made bool     // a run has written the value
 
-	// inner is the first value that is a part of this one. next is the next part of the value that contains this
-	// one.
+	// inner is the first value that is a part of this one. next is the next part of the value that contains this one.
 	inner, next engine.ValueID
 
 	// fetching and offloading bring a copy to the device or to the host, and are queued or under way: transfers, or
@@ -352,8 +351,7 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	return false, coming
 }
 
-// startRun starts the operation of st on the compute lane. It writes outs, takes d and needs work bytes of
-// temporaries.
+// startRun starts the operation of st on the compute lane. It writes outs, takes d and needs work bytes of temporaries.
 func (pl *player) startRun(st *engine.Instruction, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]

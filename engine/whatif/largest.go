@@ -136,8 +136,7 @@ func (s *search) fits(p *engine.Problem) (ok, decided bool) {
 		case errors.As(err, &least) && (least.Smallest > 0 || budget == p.Budget):
 			return least.Smallest > 0 && least.Smallest <= p.Budget, true
 		case errors.Is(err, engine.ErrUnsupported) || stopped:
-			// Only the result for the budget itself counts, since a budget in which nothing has to move needs no
-			// link.
+			// Only the result for the budget itself counts, since a budget in which nothing has to move needs no link.
 		case err != nil && !errors.As(err, &least):
 			s.err = err
 			return false, false

@@ -14,8 +14,7 @@ type Builder func(batch int) (*engine.Problem, error)
 // that take less are wholly fixed.
 const Launch = 5 * time.Microsecond
 
-// ScaleChain returns a Builder that scales c (see the package comment). The error says that c does not state its
-// batch.
+// ScaleChain returns a Builder that scales c (see the package comment). The error says that c does not state its batch.
 func ScaleChain(c *engine.Chain) (Builder, error) {
 	if c.Batch < 1 {
 		return nil, fmt.Errorf("the profile of %q does not say its batch; other batches are scaled from it", c.Name)

@@ -20,9 +20,8 @@ type Result struct {
 	Peak     engine.Bytes
 }
 
-// Measure solves a problem and plays the schedule. The error is that of the strategy, or says that its schedule
-// cannot be played. If poll stops the strategy, Measure returns the best schedule so far, if there is one, with the
-// error.
+// Measure solves a problem and plays the schedule. The error is that of the strategy, or says that its schedule cannot
+// be played. If poll stops the strategy, Measure returns the best schedule so far, if there is one, with the error.
 func Measure(p *engine.Problem, m Method, poll *engine.Poll) (*Result, error) {
 	sol, err := m.Strategy.Solve(p, m.Args, poll)
 	if sol == nil {

@@ -19,9 +19,8 @@ const (
 	gone    // freed for good
 )
 
-// run walks over the functions once and writes the schedule. A variable takes its room when it is fetched or made,
-// and gives it back when the schedule has waited for its copy. So the peak does not depend on how long the
-// transfers take.
+// run walks over the functions once and writes the schedule. A variable takes its room when it is fetched or made, and
+// gives it back when the schedule has waited for its copy. So the peak does not depend on how long the transfers take.
 type run struct {
 	*network
 	budget engine.Bytes
@@ -153,9 +152,8 @@ func (r *run) execute(i int) bool {
 	return true
 }
 
-// over runs the functions in order. It calls fetch before each function, and then used for each index of the
-// function's variables that are used again later. ok is false if something does not fit, or poll has stopped the
-// walk.
+// over runs the functions in order. It calls fetch before each function, and then used for each index of the function's
+// variables that are used again later. ok is false if something does not fit, or poll has stopped the walk.
 func (r *run) over(fetch func(i int) bool, used func(at int)) (ok bool) {
 	for i, f := range r.funcs {
 		r.at = i

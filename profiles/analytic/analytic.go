@@ -1,27 +1,24 @@
 // Package analytic estimates how long operators take from their arithmetic and their memory
 // traffic. It is for networks that were not measured: presets, and files that hold only shapes.
 //
-// An operator takes as long as its arithmetic or its memory traffic, whichever is longer, plus a
-// launch per kernel:
+// An operator takes as long as its arithmetic or its memory traffic, whichever is longer, plus a launch per kernel:
 //
 //	forward  = max(2*macs / (peak*share), bytes / (bandwidth*share)) + launch
 //	backward = max(ratio * forward arithmetic, twice the traffic) + 2 launches
 //
-// The shares of a V100 in 32 bits were fitted by this project to the kernel times of one public
-// measurement, the PyTorch profiler's sample trace of ResNet-50, batch 32, 224 px: forward 32.7
-// ms, backward 64.5 ms. A share above 1 means that the library computes with fewer
-// multiplications than the definition (Winograd). Of the V100 graphs published with PipeDream,
-// whose times contain a synchronisation after each operator, the model gives 7 % less for VGG-16
-// (batch 128), 11 % less for ResNet-18 and 18 % less for AlexNet (batch 256), whose first
-// convolution took longer than the rest of its forward. The share of grouped convolutions is a
-// rule of thumb: the trace has no grouped convolution.
+// The shares of a V100 in 32 bits were fitted by this project to the kernel times of one public measurement, the
+// PyTorch profiler's sample trace of ResNet-50, batch 32, 224 px: forward 32.7 ms, backward 64.5 ms. A share above 1
+// means that the library computes with fewer multiplications than the definition (Winograd). Of the V100 graphs
+// published with PipeDream, whose times contain a synchronisation after each operator, the model gives 7 % less for
+// VGG-16 (batch 128), 11 % less for ResNet-18 and 18 % less for AlexNet (batch 256), whose first convolution took
+// longer than the rest of its forward. The share of grouped convolutions is a rule of thumb: the trace has no grouped
+// convolution.
 //
 // On other devices, and in 16 bits, the model is an estimate: it takes the vendor's figures for
 // peak and bandwidth, with one share for all products and one for all traffic.
 //
-// Note: a second set of shares, fitted to such synchronised times (memory 0.65, first
-// convolution 0.17), meets those graphs within 3 % but makes ResNet-50 12 % slower than the
-// trace; training does not synchronise.
+// Note: a second set of shares, fitted to such synchronised times (memory 0.65, first convolution 0.17), meets those
+// graphs within 3 % but makes ResNet-50 12 % slower than the trace; training does not synchronise.
 package analytic
 
 import (
@@ -96,8 +93,7 @@ const (
 	Grouped
 )
 
-// Classify returns the class of a convolution with in and out channels and a kernel of height x
-// width.
+// Classify returns the class of a convolution with in and out channels and a kernel of height x width.
 func Classify(in, out, height, width, stride, groups int64) Class {
 	narrow := min(in, out)
 	switch {
@@ -153,8 +149,7 @@ type Time struct{ Forward, Back float64 }
 
 func (t Time) launched() Time { return Time{t.Forward + launch, t.Back + 2*launch} }
 
-// Conv returns the time of a convolution with macs multiply-adds; bytes is the size of its input
-// and output.
+// Conv returns the time of a convolution with macs multiply-adds; bytes is the size of its input and output.
 func (m Rates) Conv(c Class, macs, bytes float64) Time {
 	r := m.rate(c)
 	arithmetic := 2 * macs / (m.Peak * r.forward)
@@ -162,8 +157,7 @@ func (m Rates) Conv(c Class, macs, bytes float64) Time {
 	return Time{max(arithmetic, traffic), max(r.ratio*arithmetic, 2*traffic)}.launched()
 }
 
-// Product returns the time of a matrix product with macs multiply-adds that reads weights bytes
-// of weights.
+// Product returns the time of a matrix product with macs multiply-adds that reads weights bytes of weights.
 func (m Rates) Product(macs, weights float64) Time {
 	arithmetic := 2 * macs / m.linear
 	traffic := weights / m.traffic
@@ -200,9 +194,8 @@ func (m Rates) Element(p Passes, out float64) Time {
 	return Time{p.Forward * out / m.traffic, p.Back * out / m.traffic}.launched()
 }
 
-// Utilised returns the time of a matrix product in a transformer layer at a share of the peak
-// (the model FLOPs utilisation), which covers the operators between the products as well. The
-// backward of a product is two products.
+// Utilised returns the time of a matrix product in a transformer layer at a share of the peak (the model FLOPs
+// utilisation), which covers the operators between the products as well. The backward of a product is two products.
 func Utilised(peak, share, macs float64) Time {
 	forward := 2 * macs / (peak * share)
 	return Time{forward, 2 * forward}

@@ -1,11 +1,9 @@
-// Package chainify makes a chain of stages, and a graph of one training step, from the operators
-// of a forward pass.
+// Package chainify makes a chain of stages, and a graph of one training step, from the operators of a forward pass.
 //
-// A node can end a stage if every other operator is before or after it, and no edge jumps over
-// it: then its output is the only tensor alive between the two sides. In any topological order
-// these are exactly the nodes that no edge jumps over, among the nodes on a path from the main
-// source to the main sink. One pass finds them. The operators between two ends are one stage (a
-// virtual stage in the words of Beaumont et al., arXiv:1911.13214). An output that its reader
+// A node can end a stage if every other operator is before or after it, and no edge jumps over it: then its output is
+// the only tensor alive between the two sides. In any topological order these are exactly the nodes that no edge jumps
+// over, among the nodes on a path from the main source to the main sink. One pass finds them. The operators between two
+// ends are one stage (a virtual stage in the words of Beaumont et al., arXiv:1911.13214). An output that its reader
 // overwrites or only renames cannot end a stage: keeping it would not keep its value.
 //
 // Nodes off the main paths join a stage. Those that depend on other inputs join the stage that
@@ -127,8 +125,7 @@ func successors(ops []Operator) [][]int {
 	return succs
 }
 
-// sortOperators puts the operators into topological order. Of several that are ready, the first
-// in ops comes first.
+// sortOperators puts the operators into topological order. Of several that are ready, the first in ops comes first.
 func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 	succs := successors(ops)
 	missing := make([]int, len(ops))
@@ -307,8 +304,7 @@ func (l *linearizer) reach(start int, next func(int) []int) []bool {
 	return seen
 }
 
-// mainSink returns the output with the most time before it, the last of equal ones, and the
-// number of outputs.
+// mainSink returns the output with the most time before it, the last of equal ones, and the number of outputs.
 func (l *linearizer) mainSink() (sink, sinks int) {
 	var ends []int
 	for i := range l.ops {

@@ -10,11 +10,10 @@ import (
 //
 // Every storage is a value that its first operator makes; views and operators in place work on
 // it without making a value. The backward of an operator reads what autograd saves for it:
-// inputs, output, masks. Gradients are buffers as in stageMemory: the first contribution
-// allocates the buffer, later ones are added in place, and Add, Concat and views pass on the
-// same buffer. Weights are values that exist from the beginning. The backward makes their
-// gradients, and an update without duration at the end of the step reads both (the order of
-// Hayakawa and Narihira, arXiv:2010.14109: forward, backward, update).
+// inputs, output, masks. Gradients are buffers as in stageMemory: the first contribution allocates the buffer, later
+// ones are added in place, and Add, Concat and views pass on the same buffer. Weights are values that exist from the
+// beginning. The backward makes their gradients, and an update without duration at the end of the step reads both (the
+// order of Hayakawa and Narihira, arXiv:2010.14109: forward, backward, update).
 
 // graphBuilder makes the graph of one step.
 type graphBuilder struct {
@@ -65,8 +64,7 @@ func (l *linearizer) graph() *engine.Graph {
 
 func noValues(n int) []engine.ValueID { return slices.Repeat([]engine.ValueID{engine.NoValue}, n) }
 
-// value adds a value of node i and returns its number, or engine.NoValue without adding it if
-// size is 0.
+// value adds a value of node i and returns its number, or engine.NoValue without adding it if size is 0.
 func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size engine.Bytes,
 	at engine.Place) engine.ValueID {
 	if size == 0 {
@@ -200,8 +198,7 @@ func (b *graphBuilder) give(op *engine.Op, p int) {
 	op.Out = with(op.Out, b.grads[p].id)
 }
 
-// pass passes a gradient on to the nodes that node i has read, without a copy where it is the
-// first contribution.
+// pass passes a gradient on to the nodes that node i has read, without a copy where it is the first contribution.
 func (b *graphBuilder) pass(i int, grad *gradValue) {
 	for _, p := range b.readers(i) {
 		old := b.grads[p]

@@ -119,8 +119,7 @@ func (l *linearizer) buildStages() {
 	}
 }
 
-// stageName returns a name from the kinds of the operators, shortened if there are more than
-// four.
+// stageName returns a name from the kinds of the operators, shortened if there are more than four.
 func (l *linearizer) stageName(members []int, end int) string {
 	var kinds []string
 	for _, i := range members {
@@ -135,8 +134,7 @@ func (l *linearizer) stageName(members []int, end int) string {
 	return l.ops[end].Name + " " + name
 }
 
-// families lists the kinds of stages. The kind of a stage is the first one that one of its
-// operators has.
+// families lists the kinds of stages. The kind of a stage is the first one that one of its operators has.
 var families = []string{"conv", "attention", "rnn", "fc", "embed", "pool", "norm", "act"}
 
 func (l *linearizer) stageKind(members []int) string {
@@ -214,8 +212,7 @@ func (l *linearizer) tensorReaders(i int) (n int) {
 	return n
 }
 
-// stageMemory is the memory that one stage allocates, and the part of it that the backward
-// needs.
+// stageMemory is the memory that one stage allocates, and the part of it that the backward needs.
 type stageMemory struct {
 	l       *linearizer
 	members []int        // ascending
@@ -291,10 +288,9 @@ func (m *stageMemory) forwardPeak() engine.Bytes {
 // outside is the key of the gradient that leaves the stage.
 const outside = -1
 
-// backwardPeak returns the most memory that is allocated at one time in the backward: saved
-// storages, gradients, and the gradient of the stage's output. A saved storage is freed after
-// the last operator that needs it. Add, Concat and views pass gradients on without a copy; other
-// operators allocate theirs.
+// backwardPeak returns the most memory that is allocated at one time in the backward: saved storages, gradients, and
+// the gradient of the stage's output. A saved storage is freed after the last operator that needs it. Add, Concat and
+// views pass gradients on without a copy; other operators allocate theirs.
 func (m *stageMemory) backwardPeak() engine.Bytes {
 	l := m.l
 	free := m.freedAfter()

@@ -30,8 +30,7 @@ type Share struct {
 	Guessed  engine.Bytes `json:"guessed_bytes"`
 }
 
-// Site is the memory that one place in the program has in use. Category is the category with the
-// most bytes.
+// Site is the memory that one place in the program has in use. Category is the category with the most bytes.
 type Site struct {
 	Site     string       `json:"site"`
 	Category Category     `json:"category,omitempty"`

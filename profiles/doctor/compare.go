@@ -28,8 +28,7 @@ const (
 	ByEvent Axis = "event"
 )
 
-// Difference is the memory that a place in the program, or a category, has in use in each of two
-// recordings.
+// Difference is the memory that a place in the program, or a category, has in use in each of two recordings.
 type Difference struct {
 	Name   string       `json:"name"`
 	First  engine.Bytes `json:"first_bytes"`
@@ -39,8 +38,7 @@ type Difference struct {
 // More returns how many more bytes the second recording has.
 func (d *Difference) More() engine.Bytes { return d.Second - d.First }
 
-// Compare examines two recordings and returns their differences. The errors are those of
-// Examine.
+// Compare examines two recordings and returns their differences. The errors are those of Examine.
 func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, error) {
 	return profiles.Try(func() *Comparison {
 		a, err := Read(first)

@@ -1,7 +1,6 @@
-// Package doctor examines a recording of PyTorch's allocator. It finds which code holds the
-// memory at a moment, why a request failed, how much other settings of the allocator would have
-// reserved, and what grows from step to step. It returns values; other packages make the words
-// and the pictures.
+// Package doctor examines a recording of PyTorch's allocator. It finds which code holds the memory at a moment, why a
+// request failed, how much other settings of the allocator would have reserved, and what grows from step to step. It
+// returns values; other packages make the words and the pictures.
 package doctor
 
 import (
@@ -42,8 +41,7 @@ const Decisive = -1
 // ErrNoRecording is the error for a profile that is not a recording.
 var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells where and when its buffers were asked for")
 
-// Recording is the recording of a profile, with cached results. It is not safe for concurrent
-// use.
+// Recording is the recording of a profile, with cached results. It is not safe for concurrent use.
 type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
@@ -54,8 +52,7 @@ type Recording struct {
 	own      *Replay           // with the settings of the run; nil until ownSettings is called
 }
 
-// Read returns the recording of a profile, which must not be modified afterwards. The error is
-// ErrNoRecording.
+// Read returns the recording of a profile, which must not be modified afterwards. The error is ErrNoRecording.
 func Read(p *profiles.Profile) (*Recording, error) {
 	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil ||
 		len(p.Memory.Requests.Events) == 0 {
@@ -91,9 +88,8 @@ func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
 	})
 }
 
-// Report returns the report without Replays and Advice, which take longer. If no events were
-// recorded, there is nothing to replay, and Advice says so. Alive is taken after event at, which
-// may be Decisive.
+// Report returns the report without Replays and Advice, which take longer. If no events were recorded, there is nothing
+// to replay, and Advice says so. Alive is taken after event at, which may be Decisive.
 func (r *Recording) Report(at int) *Report {
 	out := r.facts
 	out.Alive, out.Growth, out.Curve = r.Alive(at), r.growth(), r.curve()
@@ -111,8 +107,7 @@ func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	return list, r.advise(list, r.ownSettings(poll))
 }
 
-// Advise returns the advice, after replaying the settings that were not replayed yet. The errors
-// are the poll's.
+// Advise returns the advice, after replaying the settings that were not replayed yet. The errors are the poll's.
 func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 	return profiles.Try(func() Advice {
 		_, a := r.replays(poll)
@@ -258,8 +253,7 @@ func (r *Recording) failure() *Failure {
 	return out
 }
 
-// neighbour describes a buffer next to a hole at event at; buffer is -1 for the end of a
-// segment.
+// neighbour describes a buffer next to a hole at event at; buffer is -1 for the end of a segment.
 func (r *Recording) neighbour(buffer, at int) Neighbour {
 	if buffer < 0 {
 		return Neighbour{End: true}

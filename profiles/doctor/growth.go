@@ -94,10 +94,9 @@ func grows(list []engine.Bytes) bool {
 	return rises > 0 && 4*rises >= 3*(len(list)-1)
 }
 
-// steps returns the events at which training steps begin. A step repeats its requests, which are
-// identified by stack and size. Most requests of forwards occur equally often, once per step;
-// the first of these begins a step. There are no steps if most requests do not occur a multiple
-// of that number of times.
+// steps returns the events at which training steps begin. A step repeats its requests, which are identified by stack
+// and size. Most requests of forwards occur equally often, once per step; the first of these begins a step. There are
+// no steps if most requests do not occur a multiple of that number of times.
 //
 // The requests of layers and replicas repeat within a step. So a step begins only if a backward
 // or an optimizer has run since the last one began.

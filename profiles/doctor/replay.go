@@ -10,9 +10,8 @@ import (
 	"memtide/profiles"
 )
 
-// Replay is the result of replaying the recorded requests with other settings of the allocator.
-// The replay begins with an empty cache and first requests the buffers that existed before the
-// recording, by address.
+// Replay is the result of replaying the recorded requests with other settings of the allocator. The replay begins with
+// an empty cache and first requests the buffers that existed before the recording, by address.
 type Replay struct {
 	Setting  string       `json:"setting"` // value of PYTORCH_CUDA_ALLOC_CONF; empty for PyTorch's default
 	Reserved engine.Bytes `json:"peak_reserved_bytes"`
@@ -51,10 +50,9 @@ const Settings = len(settings)
 // Line returns the assignment of a setting to the environment variable, as the user types it.
 func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
-// Replay replays the requests with settings[i] on a device without a limit. If that reserves
-// more than the capacity, it replays them again within the capacity. Garbage collection needs a
-// limit: the capacity or, if that is unknown, the larger of the recorded peak and the peak of
-// the default. Results are cached. The errors are the poll's.
+// Replay replays the requests with settings[i] on a device without a limit. If that reserves more than the capacity, it
+// replays them again within the capacity. Garbage collection needs a limit: the capacity or, if that is unknown, the
+// larger of the recorded peak and the peak of the default. Results are cached. The errors are the poll's.
 func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 	return profiles.Try(func() Replay { return r.listed(i, poll) })
 }
@@ -89,9 +87,8 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) Replay {
 	return v
 }
 
-// capacity returns the bytes that could be reserved: what was available when a request failed
-// or, if the allocator had to release segments, the most that was ever reserved. It returns 0 if
-// neither happened.
+// capacity returns the bytes that could be reserved: what was available when a request failed or, if the allocator had
+// to release segments, the most that was ever reserved. It returns 0 if neither happened.
 func (r *Recording) capacity() engine.Bytes {
 	if r.facts.Capacity == 0 && r.history.Pressed {
 		return r.Recorded.PeakReserved()
@@ -192,8 +189,7 @@ const (
 	TooMuch   Kind = "too-much"  // no setting helps: too much is in use at the same time
 	Fragments Kind = "fragments" // free memory is fragmented, and no setting helps
 	Nothing   Kind = "nothing"   // nothing failed, and no setting reserves much less
-	// Unrecorded: there are no events, so neither the failure nor the effect of settings is
-	// known.
+	// Unrecorded: there are no events, so neither the failure nor the effect of settings is known.
 	Unrecorded Kind = "no-events"
 	// Inexact: the replay with the settings of the run differs from the recording, so replays
 	// with other settings prove nothing.
@@ -208,8 +204,7 @@ type Advice struct {
 	// would not do: it depends on the cache before the recording, not only on settings.
 	Saves engine.Bytes `json:"saves_bytes,omitempty"`
 	Lacks engine.Bytes `json:"lacks_bytes,omitempty"` // by how much the use has to fall; only for TooMuch
-	// Replayed is what the replay with the settings of the run reserves; 0 if they cannot be
-	// replayed.
+	// Replayed is what the replay with the settings of the run reserves; 0 if they cannot be replayed.
 	Replayed engine.Bytes `json:"replayed_bytes,omitempty"`
 }
 
@@ -220,8 +215,7 @@ const (
 	exact      = 20
 )
 
-// Off returns the difference of the replay with the run's settings from the recorded peak, as a
-// share of that peak.
+// Off returns the difference of the replay with the run's settings from the recorded peak, as a share of that peak.
 func (a *Advice) Off(recorded engine.Bytes) float64 {
 	return float64(a.Replayed-recorded) / float64(max(recorded, 1))
 }
@@ -261,11 +255,10 @@ func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	return a
 }
 
-// bestSetting returns the replay of the setting to recommend, or nil if no setting helps. After
-// a failure, all requests have to succeed: it prefers expandable segments, and else the setting
-// that reserves least. It returns nil if all requests also succeed with the settings of the run
-// and an empty cache: then the setting makes no difference. Without a failure, a setting has to
-// be worthwhile compared with the settings of the run.
+// bestSetting returns the replay of the setting to recommend, or nil if no setting helps. After a failure, all requests
+// have to succeed: it prefers expandable segments, and else the setting that reserves least. It returns nil if all
+// requests also succeed with the settings of the run and an empty cache: then the setting makes no difference. Without
+// a failure, a setting has to be worthwhile compared with the settings of the run.
 func bestSetting(failed bool, replays []Replay, own *Replay) (best *Replay) {
 	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
 	expandable := &replays[1]

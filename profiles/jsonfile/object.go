@@ -94,8 +94,7 @@ func Text(v any) string {
 	return profiles.Clip(fmt.Sprint(v))
 }
 
-// as returns a field of type T, or the zero value if the field is missing. A field of another
-// type is an error.
+// as returns a field of type T, or the zero value if the field is missing. A field of another type is an error.
 func as[T any](o *Object, key, expected string) (v T) {
 	switch x := o.Value(key).(type) {
 	case nil:
@@ -113,8 +112,7 @@ func (o *Object) Text(key string) string {
 	return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
 }
 
-// charged returns text without control characters. It ends reading if e, the result of charging
-// the budget, is not nil.
+// charged returns text without control characters. It ends reading if e, the result of charging the budget, is not nil.
 func (o *Object) charged(key, text string, e *profiles.FormatError) string {
 	o.Errs.Fail(e.At(o.At(key)))
 	return profiles.CleanText(text)

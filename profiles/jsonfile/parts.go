@@ -14,9 +14,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Bounds on what is decoded, which can take forty times the memory of its text. Open checks the
-// syntax of the whole text, then splits it without copies; only parts of bounded size are
-// decoded, one at a time.
+// Bounds on what is decoded, which can take forty times the memory of its text. Open checks the syntax of the whole
+// text, then splits it without copies; only parts of bounded size are decoded, one at a time.
 const (
 	mostDepth  = 64      // nested lists and objects: decoders recurse
 	mostString = 64_000  // bytes of a text or a key, with its escapes

@@ -41,8 +41,7 @@ func NewStream(r io.Reader) *Stream {
 // Offset returns the number of bytes that were consumed.
 func (s *Stream) Offset() int64 { return s.before + int64(s.Pos) }
 
-// fill reads more content after s.end, keeping the content from s.Pos on. It reports whether
-// there was more.
+// fill reads more content after s.end, keeping the content from s.Pos on. It reports whether there was more.
 func (s *Stream) fill() bool {
 	if s.Eof {
 		return false
@@ -69,8 +68,7 @@ func (s *Stream) fill() bool {
 	return n > 0
 }
 
-// Next returns the next byte that is not white space, without consuming it. It returns 0 at the
-// end.
+// Next returns the next byte that is not white space, without consuming it. It returns 0 at the end.
 func (s *Stream) Next() byte {
 	for {
 		for ; s.Pos < s.end; s.Pos++ {
@@ -108,8 +106,7 @@ func (s *Stream) Value() ([]byte, error) {
 // Ended returns the error for content that ends too early.
 func (s *Stream) Ended() error { return cmp.Or(s.Failed, ErrEndsEarly) }
 
-// ValueEnd returns the length of the value at the start of b, or -1 if b does not hold all of
-// it.
+// ValueEnd returns the length of the value at the start of b, or -1 if b does not hold all of it.
 func (s *Stream) ValueEnd(b []byte) int {
 	switch b[0] {
 	case '"':
@@ -143,8 +140,7 @@ func (s *Stream) ValueEnd(b []byte) int {
 	return -1
 }
 
-// stringEnd returns the index after the text whose opening quote is b[at], or -1 if b does not
-// hold all of it.
+// stringEnd returns the index after the text whose opening quote is b[at], or -1 if b does not hold all of it.
 func (s *Stream) stringEnd(b []byte, at int) int {
 	quote := bytes.IndexByte(b[at+1:], '"')
 	if quote < 0 {
@@ -184,8 +180,7 @@ func (s *Stream) stringEnd(b []byte, at int) int {
 	return -1
 }
 
-// EachField calls visit with the keys and values of an object. It reports whether object is a
-// complete object.
+// EachField calls visit with the keys and values of an object. It reports whether object is a complete object.
 func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
 	if len(object) < 2 || object[0] != '{' {
 		return false
@@ -219,8 +214,7 @@ func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
 	return true
 }
 
-// NextItem returns the first item of the inside of a list and the rest, or nil at the end of the
-// list.
+// NextItem returns the first item of the inside of a list and the rest, or nil at the end of the list.
 func (s *Stream) NextItem(list []byte) (item, rest []byte) {
 	list = bytes.TrimLeft(list, " \t\r\n,")
 	if len(list) == 0 || list[0] == ']' {
@@ -253,8 +247,7 @@ func PlainText(v []byte) []byte {
 	return out
 }
 
-// Integer reads an integer of up to 18 digits, with or without quotes. ok is false for anything
-// else.
+// Integer reads an integer of up to 18 digits, with or without quotes. ok is false for anything else.
 func Integer(v []byte) (n int64, ok bool) {
 	v = PlainText(v)
 	digits := v
@@ -276,8 +269,7 @@ func Integer(v []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// Microseconds reads a time in microseconds and returns nanoseconds; fractions of a nanosecond
-// are cut off.
+// Microseconds reads a time in microseconds and returns nanoseconds; fractions of a nanosecond are cut off.
 func Microseconds(v []byte) (ns int64, ok bool) {
 	v = PlainText(v)
 	whole, fraction, dot := bytes.Cut(v, []byte{'.'})

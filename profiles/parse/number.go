@@ -14,8 +14,7 @@ const MaxNumber = profiles.MaxNumber
 // MostDigits is the longest text of a number that is read.
 const MostDigits = 1000
 
-// Quantity is a kind of number in a file. It converts text to an integer, and has the words for
-// its errors.
+// Quantity is a kind of number in a file. It converts text to an integer, and has the words for its errors.
 type Quantity struct {
 	Plural string // "Times", "Sizes": begins a sentence
 	Unit   string // of the text: "seconds"
@@ -85,8 +84,7 @@ func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool
 		t = t[1:]
 	}
 	if i := strings.IndexAny(t, "eE"); i >= 0 {
-		// An exponent of six digits is out of every range; the limit keeps the sums below from
-		// overflowing.
+		// An exponent of six digits is out of every range; the limit keeps the sums below from overflowing.
 		if len(t)-i > 7 {
 			return "", 0, negative, false
 		}

@@ -218,8 +218,7 @@ func (l *Errors) CheckGraph(g *engine.Graph) {
 	}
 }
 
-// MaxBuffers is the largest number of buffers that is read. A snapshot of maxTrace events has no
-// more.
+// MaxBuffers is the largest number of buffers that is read. A snapshot of maxTrace events has no more.
 const MaxBuffers = 2 << 20
 
 // BufferReader builds the buffers of a file, row by row.
@@ -239,8 +238,7 @@ func TooManyBuffers() *profiles.FormatError {
 		Expected: "Larger instances are not read.", Remedy: "Keep the buffers of one training step."}
 }
 
-// BufferRoom is the memory of one row in bytes: the buffer, its request and its release, in
-// lists that grow.
+// BufferRoom is the memory of one row in bytes: the buffer, its request and its release, in lists that grow.
 const BufferRoom = 150
 
 // Add adds a row.
@@ -252,8 +250,7 @@ func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes
 	r.Addr, r.Took = append(r.Addr, addr), append(r.Took, took)
 }
 
-// Requests sets m.Requests to the buffers that were added. Buffers without an end outlive all
-// events.
+// Requests sets m.Requests to the buffers that were added. Buffers without an end outlive all events.
 func (r *BufferReader) Requests(m *profiles.Memory) {
 	if len(r.Buffers) == 0 {
 		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers",

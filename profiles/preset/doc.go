@@ -1,6 +1,5 @@
-// Package preset builds networks that can be explored without a file: the networks of the papers and some of
-// today's transformers, at any batch size, image side, sequence length and precision, with times for the cards of
-// package card.
+// Package preset builds networks that can be explored without a file: the networks of the papers and some of today's
+// transformers, at any batch size, image side, sequence length and precision, with times for the cards of package card.
 //
 // A network is written as the operators of each stage, in a file for each family: resnet.go, vgg.go (AlexNet
 // too), densenet.go, inception.go, transformers.go. Sizes follow exactly from the shapes of the operators and

@@ -5,9 +5,8 @@ import (
 	"memtide/profiles/analytic"
 )
 
-// Performance-optimal convolutions (p), beside the memory-optimal ones (m) that
-// every preset has: Shriram et al. (doi:10.1109/IPDPS.2019.00030, section II-B).
-// The paper names neither algorithms nor workspaces. This is a rule of
+// Performance-optimal convolutions (p), beside the memory-optimal ones (m) that every preset has: Shriram et al.
+// (doi:10.1109/IPDPS.2019.00030, section II-B). The paper names neither algorithms nor workspaces. This is a rule of
 // this project for the two kinds of algorithms in libraries, with stride 1:
 //
 //   - 3x3: Winograd's F(4x4, 3x3) with separate transforms (Lavin and Gray,

@@ -129,8 +129,7 @@ func sequencePresets() []*Preset {
 	}
 }
 
-// sequence returns a preset of requests. text has a word for each: "+name:size" in units, and "-name" for its
-// end.
+// sequence returns a preset of requests. text has a word for each: "+name:size" in units, and "-name" for its end.
 func sequence(id, title, doc, text string, notes ...string) *Preset {
 	p := handMade(id, title, doc, shriram2019, nil, append(notes, "Made by hand: one unit of memory is 1 MiB.")...)
 	p.memory = func() *profiles.Memory { return &profiles.Memory{Requests: requests(text)} }

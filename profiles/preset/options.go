@@ -29,8 +29,7 @@ type Options struct {
 	// Efficiency is the share of the device's peak that matrix products and convolutions reach, in per cent.
 	Efficiency int
 	Graph      bool // build the operators, with skip connections and weights, instead of the chain
-	// Separate makes every operator a function of its own, including operators that work in place. It needs
-	// Graph.
+	// Separate makes every operator a function of its own, including operators that work in place. It needs Graph.
 	Separate bool
 	// Step chooses options of a language model's step, see StepText. Other presets have none.
 	Step string
@@ -99,8 +98,7 @@ func (p *Preset) filled(o Options) Options {
 	return o
 }
 
-// check returns an error for the first option, of options that are filled in, for which the preset cannot be
-// built.
+// check returns an error for the first option, of options that are filled in, for which the preset cannot be built.
 func (p *Preset) check(o Options) error {
 	if err := cmp.Or(p.checkBatch(o.Batch),
 		p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image),

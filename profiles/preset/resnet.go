@@ -33,8 +33,7 @@ func residualPresets() []*Preset {
 	}
 }
 
-// resnetShape is a residual network (He et al. 2016, table 1). As in torchvision, the 3x3 convolution has the
-// stride.
+// resnetShape is a residual network (He et al. 2016, table 1). As in torchvision, the 3x3 convolution has the stride.
 type resnetShape struct {
 	blocks [4]int
 	basic  bool  // blocks of two 3x3 convolutions instead of bottlenecks

@@ -1,10 +1,8 @@
-// Package pool answers requests with Web Workers. The page's side is Pool, the worker's side is
-// Serve. Both run in the same WebAssembly module, which is compiled once and posted to every
-// worker.
+// Package pool answers requests with Web Workers. The page's side is Pool, the worker's side is Serve. Both run in the
+// same WebAssembly module, which is compiled once and posted to every worker.
 //
-// pool.go is plain Go and tested natively: it decides which worker does what, what the death of a
-// worker means and when to give up. Only starting a worker and talking to it needs a browser
-// (*_js.go).
+// pool.go is plain Go and tested natively: it decides which worker does what, what the death of a worker means and when
+// to give up. Only starting a worker and talking to it needs a browser (*_js.go).
 //
 // A request whose answer a person waits for goes before points of sweeps, and a file to open goes
 // before everything (order.go): no point begins while a file is read.

@@ -25,10 +25,9 @@ func (p *Pool) queue(j *job) {
 	}
 }
 
-// preempt stops workers that compute points of sweeps if urgent jobs have no worker that is free or
-// about to be. The points go back to the front of their queue and are computed again from the
-// start. A solve does not wait for a worker that is being started, which can take longer than it. The
-// caller holds the lock.
+// preempt stops workers that compute points of sweeps if urgent jobs have no worker that is free or about to be. The
+// points go back to the front of their queue and are computed again from the start. A solve does not wait for a worker
+// that is being started, which can take longer than it. The caller holds the lock.
 func (p *Pool) preempt() {
 	need := len(p.urgent)
 	solves := slices.ContainsFunc(p.urgent, func(j *job) bool { _, solve := j.req.(*proto.Solve); return solve })

@@ -173,8 +173,7 @@ func (p *Pool) enqueue(j *job) {
 	p.pump()
 }
 
-// pump gives queued jobs to idle workers, and starts or preempts workers for the rest. The caller
-// holds the lock.
+// pump gives queued jobs to idle workers, and starts or preempts workers for the rest. The caller holds the lock.
 func (p *Pool) pump() {
 	busy := 0
 	var idle []*worker
@@ -295,8 +294,7 @@ func (p *Pool) onReady(w *worker) {
 	p.pump()
 }
 
-// followFirst makes the other workers start soloStart after the first answer. The caller holds the
-// lock.
+// followFirst makes the other workers start soloStart after the first answer. The caller holds the lock.
 func (p *Pool) followFirst() {
 	if p.full || p.answered {
 		return
@@ -371,8 +369,7 @@ func (p *Pool) onDeath(w *worker, detail string) {
 	}
 }
 
-// bury fails the job of a worker that has died or has to end, and replaces it. The caller holds the
-// lock.
+// bury fails the job of a worker that has died or has to end, and replaces it. The caller holds the lock.
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
 	if j := w.job; j != nil && !j.given {

@@ -13,9 +13,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// The rest of this file is used only on a page that was opened with ?selftest, by the browser
-// tests: they prove that each way to fail is shown as an error and that the next request works.
-// Workers of other pages refuse proto.Break.
+// The rest of this file is used only on a page that was opened with ?selftest, by the browser tests: they prove that
+// each way to fail is shown as an error and that the next request works. Workers of other pages refuse proto.Break.
 
 func selftestAllowed(self safejs.Value) bool {
 	ok, err := profiles.Try(func() bool { return must(get(self, "selftest").Truthy()) })

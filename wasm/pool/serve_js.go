@@ -126,8 +126,7 @@ func newTurn() func() {
 	}
 }
 
-// say sends a reply. It panics if that fails: then nothing else can be sent either, and the page
-// notices a dead worker.
+// say sends a reply. It panics if that fails: then nothing else can be sent either, and the page notices a dead worker.
 func (w *worksite) say(r *proto.Reply) {
 	b, err := proto.EncodeReply(r)
 	if err == nil {

@@ -8,13 +8,11 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A worker that computes polls, and its polls send beats (see Serve). A silent one is dead, or is
-// busy for long between two polls, so it is not ended at once: the page says that it is silent, and
-// whoever waits can stop it.
+// A worker that computes polls, and its polls send beats (see Serve). A silent one is dead, or is busy for long between
+// two polls, so it is not ended at once: the page says that it is silent, and whoever waits can stop it.
 
-// listen checks whether the worker of j has been silent for heartbeat, which it tells the page, or
-// for twice as long: then it fails j and replaces the worker. While j is queued it replaces workers
-// that take too long to start.
+// listen checks whether the worker of j has been silent for heartbeat, which it tells the page, or for twice as long:
+// then it fails j and replaces the worker. While j is queued it replaces workers that take too long to start.
 func (p *Pool) listen(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,8 +31,7 @@ func (p *Pool) listen(j *job) {
 	}
 }
 
-// tell tells the page how long j has been silent; 0 means that it is not any more. The caller holds
-// the lock.
+// tell tells the page how long j has been silent; 0 means that it is not any more. The caller holds the lock.
 func (p *Pool) tell(j *job, quiet time.Duration) {
 	if f := p.onSilence; f != nil {
 		p.notices.put(func() { f(j.req, quiet) })
@@ -75,9 +72,8 @@ func (p *Pool) replaceStarting() {
 	}
 }
 
-// crashed returns the failure for the last lines that a dead worker wrote. The phrases are those of
-// Go and of the browsers: "fatal error: ...", "panic: ...", V8's "Maximum call stack size
-// exceeded", Firefox's "too much recursion".
+// crashed returns the failure for the last lines that a dead worker wrote. The phrases are those of Go and of the
+// browsers: "fatal error: ...", "panic: ...", V8's "Maximum call stack size exceeded", Firefox's "too much recursion".
 func crashed(detail string) *proto.Failure {
 	f := &proto.Failure{Kind: proto.Crash, Detail: detail}
 	switch lower := strings.ToLower(detail); {

@@ -34,8 +34,7 @@ func (c *codec) take(n int) []byte {
 	return b
 }
 
-// memory returns the bytes of list as they lie in memory. R must hold no pointers, which
-// TestNoPointers checks.
+// memory returns the bytes of list as they lie in memory. R must hold no pointers, which TestNoPointers checks.
 func memory[R any](list []R) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(*new(R))))
 }

@@ -3,10 +3,9 @@
 //
 // # Conversation
 //
-// A worker handles one request at a time. It sends any number of progress replies, at most one per
-// engine.ReportEvery for a solve and one per point for a sweep, and then exactly one final reply: a
-// result or a failure. Cancelling is a message of package pool, which ends a worker that does not
-// answer soon.
+// A worker handles one request at a time. It sends any number of progress replies, at most one per engine.ReportEvery
+// for a solve and one per point for a sweep, and then exactly one final reply: a result or a failure. Cancelling is a
+// message of package pool, which ends a worker that does not answer soon.
 //
 //	request   progress     result
 //	Open      Progress     Opened: canonical profile, findings, totals
@@ -32,8 +31,7 @@
 //
 //	solved, err := proto.Do(ctx, pool.Do, &proto.Solve{...}, func(s *proto.Solving) { ... })
 //
-// A new request also needs a place in Requests. Its type alone tells DecodeReply
-// what to allocate for a reply.
+// A new request also needs a place in Requests. Its type alone tells DecodeReply what to allocate for a reply.
 //
 // # Encoding
 //
@@ -46,7 +44,6 @@
 //	optional = 0 | 1 value
 //	count    = uint32
 //
-// Times are nanoseconds, sizes are bytes. An empty list is decoded as nil.
-// Both sides are always of the same build, so nothing is versioned except for the magic word.
-// Decoding refuses what does not fit exactly.
+// Times are nanoseconds, sizes are bytes. An empty list is decoded as nil. Both sides are always of the same build, so
+// nothing is versioned except for the magic word. Decoding refuses what does not fit exactly.
 package proto

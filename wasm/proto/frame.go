@@ -39,8 +39,7 @@ type head struct {
 	Value   any      `json:"value,omitempty"`
 }
 
-// columnar is a value with parts that are not JSON. columns writes them, or reads them after the
-// JSON has been read.
+// columnar is a value with parts that are not JSON. columns writes them, or reads them after the JSON has been read.
 type columnar interface{ columns(*codec) }
 
 // EncodeRequest writes a request as one message.
@@ -51,8 +50,7 @@ func EncodeReply(r *Reply) ([]byte, error) {
 	return encode(&head{Final: r.Final, Failure: r.Failure, Value: r.Value})
 }
 
-// DecodeRequest reads what EncodeRequest wrote. The bytes of a file or a profile
-// are not copied.
+// DecodeRequest reads what EncodeRequest wrote. The bytes of a file or a profile are not copied.
 func DecodeRequest(b []byte) (Request, error) {
 	c := &codec{buf: b, reading: true}
 	h, value := c.head()

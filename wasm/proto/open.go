@@ -35,8 +35,7 @@ type Open struct {
 
 func (q *Open) columns(c *codec) { c.raw(&q.Bytes) }
 
-// Opened is a profile that was read. Everything the page draws without a
-// solver follows from Profile.
+// Opened is a profile that was read. Everything the page draws without a solver follows from Profile.
 type Opened struct {
 	Profile json.RawMessage   `json:"-"` // native JSON, canonical
 	Decoded *profiles.Profile `json:"-"` // the same, if it was opened without a worker

@@ -80,8 +80,7 @@ type Placed struct {
 	Waste     engine.Bytes  `json:"waste,omitempty"`
 	Chunk     engine.Bytes  `json:"chunk,omitempty"`
 	Optimal   bool          `json:"optimal,omitempty"`
-	// Needs is the pool that the allocator would choose by itself; 0 if it is not known, or if
-	// nothing failed.
+	// Needs is the pool that the allocator would choose by itself; 0 if it is not known, or if nothing failed.
 	Needs   engine.Bytes   `json:"needs,omitempty"`
 	Failed  *alloc.Failure `json:"failed,omitempty"`
 	FailAt  time.Duration  `json:"fail_at,omitempty"`

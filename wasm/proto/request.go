@@ -27,8 +27,7 @@ type Asks[R, P any] interface {
 	of(R, P)
 }
 
-// brings is embedded in a struct to make it a Request whose result is an R and whose progress is a
-// P, both pointers.
+// brings is embedded in a struct to make it a Request whose result is an R and whose progress is a P, both pointers.
 type brings[R, P any] struct{}
 
 // of is never called. It puts R and P into the method set, from which Asks infers them.
@@ -78,11 +77,10 @@ func Do[Q Asks[R, P], R, P any](ctx context.Context, do Doer, req Q, tell func(P
 // Pool answers requests. Package pool implements it with workers, serve.Local without workers, for
 // native programs and tests.
 type Pool interface {
-	// Do sends a request and waits for its answer, a pointer to its result. Before it returns it
-	// passes pointers to the progress to tell, in their order. tell may be nil and must not block.
-	// The error is a *Failure or the context's error. With the context's error the request was
-	// given up and its worker replaced. With a *Failure of kind Deadline or Unsupported the result
-	// may be the best so far; otherwise it is nil.
+	// Do sends a request and waits for its answer, a pointer to its result. Before it returns it passes pointers to the
+	// progress to tell, in their order. tell may be nil and must not block. The error is a *Failure or the context's
+	// error. With the context's error the request was given up and its worker replaced. With a *Failure of kind
+	// Deadline or Unsupported the result may be the best so far; otherwise it is nil.
 	Do(ctx context.Context, req Request, tell func(progress any)) (result any, err error)
 
 	// Size returns how many requests are answered at the same time.

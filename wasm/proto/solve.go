@@ -130,9 +130,8 @@ type Sweep struct {
 	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: no limit. Points that share work share it
 }
 
-// Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
-// says why: Infeasible, Unsupported, ...), unless StepTime is above 0: then the deadline has passed
-// and this is the best so far.
+// Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind says why: Infeasible,
+// Unsupported, ...), unless StepTime is above 0: then the deadline has passed and this is the best so far.
 type Point struct {
 	Method   int           `json:"method"` // index into Sweep.Methods
 	Index    int           `json:"index"`  // index into Sweep.Budgets
@@ -200,9 +199,8 @@ const (
 	FormPlan Form = "plan" // a plan for the unmodified model, see package engine/play
 )
 
-// Export asks for a schedule as a file for other programs, or with FormPlan for a plan. A plan is
-// made from a profile of kind operators as it was opened, and takes no Schedule. Only the second
-// program answers it (see package serve).
+// Export asks for a schedule as a file for other programs, or with FormPlan for a plan. A plan is made from a profile
+// of kind operators as it was opened, and takes no Schedule. Only the second program answers it (see package serve).
 type Export struct {
 	brings[*Exported, *Nothing]
 	Setting

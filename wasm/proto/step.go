@@ -31,8 +31,7 @@ const (
 	Unsure  Fit = "unsure"
 )
 
-// Stepped is the memory of a card in a training step, and the changes that would help. Every field
-// is about one card.
+// Stepped is the memory of a card in a training step, and the changes that would help. Every field is about one card.
 type Stepped struct {
 	Config  string `json:"config,omitempty"` // what was understood of a config.json
 	Name    string `json:"name"`             // of the model

@@ -1,7 +1,6 @@
-// Command second is the program with everything that most visits never need. It reads files of
-// all formats, has all strategies and allocators, examines memory snapshots, answers
-// about training steps of language models, and writes schedules for other programs.
-// The page loads it when a request first needs it.
+// Command second is the program with everything that most visits never need. It reads files of all formats, has all
+// strategies and allocators, examines memory snapshots, answers about training steps of language models, and writes
+// schedules for other programs. The page loads it when a request first needs it.
 package main
 
 import (

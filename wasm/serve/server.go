@@ -133,9 +133,8 @@ type network struct {
 	ghost   []sim.Point
 }
 
-// Local is a proto.Pool without workers: it answers in the caller's process, on up to GOMAXPROCS
-// threads. A strategy that is cancelled stops at its next poll. One that crashes the process cannot
-// be survived. The zero value is ready.
+// Local is a proto.Pool without workers: it answers in the caller's process, on up to GOMAXPROCS threads. A strategy
+// that is cancelled stops at its next poll. One that crashes the process cannot be survived. The zero value is ready.
 type Local struct {
 	idle sync.Pool // of *Server
 }

@@ -19,8 +19,7 @@ import (
 	"memtide/web/question"
 )
 
-// task is a request for one schedule whose network is built, whose strategy is found and whose
-// budget is in bytes.
+// task is a request for one schedule whose network is built, whose strategy is found and whose budget is in bytes.
 type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
@@ -93,8 +92,7 @@ func (t *task) conclude(sol *engine.Solution, err error) (*proto.Solved, *proto.
 	return t.measure(sol), fail
 }
 
-// failure returns an error of a strategy, or of the network with another batch, as a failure of the
-// kind that fits.
+// failure returns an error of a strategy, or of the network with another batch, as a failure of the kind that fits.
 func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure {
 	var tooSmall *engine.InfeasibleError
 	switch {
@@ -150,8 +148,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	return out
 }
 
-// bounds returns the lower bound of the strategy's class, then the bound that the strategy itself
-// has proven, if any.
+// bounds returns the lower bound of the strategy's class, then the bound that the strategy itself has proven, if any.
 func (t *task) bounds(sol *engine.Solution) []proto.Bound {
 	d, name := bound.Of(t.problem, t.strategy.Class)
 	out := []proto.Bound{{Name: name, StepTime: d}}
@@ -186,9 +183,8 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Poi
 	return &proto.Swept{KeepAll: nw.keepAll}, nil
 }
 
-// sweepMethod answers the points of method m: together if the method shares work between budgets,
-// otherwise one by one. A method that does not apply to the problem is asked once and fails at
-// every point.
+// sweepMethod answers the points of method m: together if the method shares work between budgets, otherwise one by one.
+// A method that does not apply to the problem is asked once and fails at every point.
 func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit func(*proto.Point)) {
 	var tasks []*task
 	var points []*proto.Point

@@ -12,11 +12,10 @@ import (
 	"memtide/web/choice"
 )
 
-// Spread answers a sweep by asking do for parts of it, at most parallel at a time. For a method
-// that shares work between budgets a part is all of its budgets, for others a few points. Coarse
-// points come before fine ones, and slow methods last. The caller sees one sweep: tell and the
-// results are those of proto.Pool.Do. If a worker dies, the points of its part fail. A method that
-// does not apply fails at every budget and is not asked again.
+// Spread answers a sweep by asking do for parts of it, at most parallel at a time. For a method that shares work
+// between budgets a part is all of its budgets, for others a few points. Coarse points come before fine ones, and slow
+// methods last. The caller sees one sweep: tell and the results are those of proto.Pool.Do. If a worker dies, the
+// points of its part fail. A method that does not apply fails at every budget and is not asked again.
 func Spread(ctx context.Context, q *proto.Sweep, parallel int, do proto.Doer, tell func(any)) (any, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -153,8 +152,7 @@ const (
 	coarsest = 8
 	// slow is the time for a point above which a method is put off until the others are done.
 	slow = 8 * time.Millisecond
-	// atOnce is the number of budgets in a part: few enough for other lines to grow too, enough to be
-	// worth a message.
+	// atOnce is the number of budgets in a part: few enough for other lines to grow too, enough to be worth a message.
 	atOnce = 8
 )
 

@@ -1,14 +1,12 @@
 //go:build !js
 
-// Package browsertest tests the real page in a headless Chromium. It serves
-// the built site, opens it, and checks what the page shows, what the console
-// reports and which addresses are requested. The browser resolves no host names, so
+// Package browsertest tests the real page in a headless Chromium. It serves the built site, opens it, and checks what
+// the page shows, what the console reports and which addresses are requested. The browser resolves no host names, so
 // that requests to other hosts fail and are noticed.
 //
-// Tests run in parallel, as many as -parallel allows, in tabs of one browser
-// with separate storage. They do not depend on the clock: they wait for states (Wait),
-// until the page has drawn its state (Drawn) or until it is idle (Done). To check that nothing happens, they wait
-// until something later has happened.
+// Tests run in parallel, as many as -parallel allows, in tabs of one browser with separate storage. They do not depend
+// on the clock: they wait for states (Wait), until the page has drawn its state (Drawn) or until it is idle (Done). To
+// check that nothing happens, they wait until something later has happened.
 //
 // The site is the directory named by MEMTIDE_DIST; if that is not set, the site is
 // built once per test run. Without a browser the tests are skipped, or fail if the variable CI is set.

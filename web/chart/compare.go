@@ -97,9 +97,8 @@ func (p *Plot) letterRects() (out []rect) {
 	return out
 }
 
-// letterLabel returns the label of a side's dot, or nil without a comparison. The labels of
-// both sides are on different sides of their dots, which may be at the same place. Only the long
-// label of another network is where there is room.
+// letterLabel returns the label of a side's dot, or nil without a comparison. The labels of both sides are on different
+// sides of their dots, which may be at the same place. Only the long label of another network is where there is room.
 func (p *Plot) letterLabel(dot string, look Look) node {
 	name, position := p.Letters[0], "left"
 	if dot == otherName {

@@ -10,9 +10,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// label is the position of the name of a line relative to the end of the line, in CSS
-// pixels; up is positive. A line has no label if no place is clearly beside it. The table
-// of plans names every line, and so does pointing at it.
+// label is the position of the name of a line relative to the end of the line, in CSS pixels; up is positive. A line
+// has no label if no place is clearly beside it. The table of plans names every line, and so does pointing at it.
 type label struct {
 	x, y  float64
 	left  bool // the text ends at x instead of beginning there
@@ -39,9 +38,8 @@ func (p *Plot) ends() []named {
 	return out
 }
 
-// labels places the names of the lines. A name is beside its line, as near to the end
-// as possible, where no other line is nearer, covers no other name and as little of
-// the lines as possible. The chosen strategy's name is placed first.
+// labels places the names of the lines. A name is beside its line, as near to the end as possible, where no other line
+// is nearer, covers no other name and as little of the lines as possible. The chosen strategy's name is placed first.
 func (p *Plot) labels() []label {
 	ends := p.ends()
 	order := make([]int, len(ends))
@@ -90,8 +88,7 @@ const (
 	labelAway  = labelHeight/2 + 6 // the farthest position above and below a point
 )
 
-// place returns the best label for line i, whose end is e: left or right of a point of the
-// line, above or below it.
+// place returns the best label for line i, whose end is e: left or right of a point of the line, above or below it.
 func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) {
 	width, cost := nameWidth(e.name)-2*beside, math.Inf(1)
 	var near []stroke
@@ -145,9 +142,8 @@ func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width flo
 	return l
 }
 
-// alone reports in ok whether no line other than i is within the rectangle of a name or nearer
-// to it than line i. behind is how many pixels of line i are behind the name, next the
-// distance of the nearest other line.
+// alone reports in ok whether no line other than i is within the rectangle of a name or nearer to it than line i.
+// behind is how many pixels of line i are behind the name, next the distance of the nearest other line.
 func (r rect) alone(i int, near []stroke) (behind, next float64, ok bool) {
 	own := math.Inf(1)
 	next = math.Inf(1)

@@ -1,7 +1,6 @@
-// Package chart makes the options of the charts that ECharts draws. It sets values in a
-// JSON template that a test makes with go-echarts, because importing go-echarts would add
-// a tenth to the program. A Plot also has the geometry of its chart, so that the page knows
-// what the pointer is at without asking the browser.
+// Package chart makes the options of the charts that ECharts draws. It sets values in a JSON template that a test makes
+// with go-echarts, because importing go-echarts would add a tenth to the program. A Plot also has the geometry of its
+// chart, so that the page knows what the pointer is at without asking the browser.
 //
 // Options contain no functions, since the page's policy forbids evaluating them, but string
 // templates. They contain colours, since a canvas has no style sheet.
@@ -17,9 +16,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Plot is the trade-off curve, in a picture of Width times Height CSS pixels. Its horizontal
-// axis is the budget. Its vertical axis is the rate, the slowdown relative to keeping
-// everything, or the step time, see tradeoff.Axes.
+// Plot is the trade-off curve, in a picture of Width times Height CSS pixels. Its horizontal axis is the budget. Its
+// vertical axis is the rate, the slowdown relative to keeping everything, or the step time, see tradeoff.Axes.
 type Plot struct {
 	Width, Height float64
 	Axis          string
@@ -105,8 +103,7 @@ type Look struct {
 // node is an object of an option.
 type node = map[string]any
 
-// words returns the option of a label in the colour of a role, with a border that makes it legible
-// on lines.
+// words returns the option of a label in the colour of a role, with a border that makes it legible on lines.
 func (look Look) words(text string, r display.Role, size int) node {
 	return node{"show": true, "formatter": text, "color": look.Colours[r], "fontSize": size, "fontFamily": look.Font,
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}

@@ -111,9 +111,8 @@ func (p *Plot) layAxis() {
 	p.wide = p.labelWidth()
 }
 
-// labelWidth estimates the width of the longest label of the vertical axis, with its
-// distance from the axis, in CSS pixels. If a label did not fit, the chart library would
-// move the axis, and the geometry of the Plot would be wrong.
+// labelWidth estimates the width of the longest label of the vertical axis, with its distance from the axis, in CSS
+// pixels. If a label did not fit, the chart library would move the axis, and the geometry of the Plot would be wrong.
 func (p *Plot) labelWidth() float64 {
 	chars := len([]rune(p.format())) - len("{value}")
 	digits := len(strconv.FormatFloat(math.Floor(max(p.Top, 1)), 'f', 0, 64))
@@ -197,8 +196,7 @@ func (p *Plot) Y(d time.Duration) float64 {
 	return top + (p.Height-top-bottom)*(p.Top-p.onAxis(p.slowdown(d)))/(p.Top-p.Low)
 }
 
-// Words returns the name and the numbers of a point of the curve, or the empty string if there is
-// no such point.
+// Words returns the name and the numbers of a point of the curve, or the empty string if there is no such point.
 func (p *Plot) Words(at tradeoff.Point) string {
 	for _, l := range p.Lines {
 		i := slices.IndexFunc(l.Points, func(pt tradeoff.LinePoint) bool { return pt.Budget == at.Budget })

@@ -126,8 +126,7 @@ func (s Source) OfKind(graph bool) (as Source, ok bool) {
 	return Source{Preset: preset.Ref(p.ID, o.Batch)}, true
 }
 
-// Choice is everything a person chooses about a schedule. A link
-// contains it, and the browser's Back restores it.
+// Choice is everything a person chooses about a schedule. A link contains it, and the browser's Back restores it.
 type Choice struct {
 	Source    Source
 	Graph     bool   // use the graph of operations of a profile that also has a chain
@@ -155,9 +154,8 @@ func Default() Choice {
 	return c
 }
 
-// Example returns the choice of the page when its address is empty: a network that does
-// not fit with everything kept, on a current device. Links are relative to Default, so that
-// they keep their meaning when the example changes.
+// Example returns the choice of the page when its address is empty: a network that does not fit with everything kept,
+// on a current device. Links are relative to Default, so that they keep their meaning when the example changes.
 func Example() Choice {
 	c := Default().On(card.Lookup(ExampleDevice))
 	c.Source, c.Strategy = Source{Preset: ExamplePreset}, "pofo"
@@ -303,8 +301,7 @@ func (c Choice) SameButBudget(d Choice) bool {
 	return c.SettingKey() == d.SettingKey() && c.MethodKey() == d.MethodKey()
 }
 
-// SettingKey identifies everything that a trade-off curve depends on, except for the
-// arguments of its strategies.
+// SettingKey identifies everything that a trade-off curve depends on, except for the arguments of its strategies.
 func (c Choice) SettingKey() string {
 	source := c.Source.Preset
 	if source == "" {

@@ -193,8 +193,7 @@ func (s *Said) takePolicy(c *Choice) *Problem {
 	return nil
 }
 
-// takeAllocator sets the allocator and its arguments. An unknown allocator opens the address view
-// with the default one.
+// takeAllocator sets the allocator and its arguments. An unknown allocator opens the address view with the default one.
 func (s *Said) takeAllocator(c *Choice) *Problem {
 	if s.Alloc == "" || s.Alloc == Recorded {
 		return nil

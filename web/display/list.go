@@ -11,9 +11,8 @@ import (
 	"unicode/utf16"
 )
 
-// List is a display list: groups of rectangles, areas, lines and texts that
-// are painted in order. Coordinates are CSS pixels, y grows downwards. The zero
-// value is an empty list. Reset empties a list so that its memory is reused.
+// List is a display list: groups of rectangles, areas, lines and texts that are painted in order. Coordinates are CSS
+// pixels, y grows downwards. The zero value is an empty list. Reset empties a list so that its memory is reused.
 type List struct {
 	Width, Height float64
 	Title, Desc   string // accessible name and description; WriteSVG writes them

@@ -62,10 +62,9 @@ const (
 	NumThemes
 )
 
-// palettes are the colours by theme and role. The six fills maximize the least CIEDE2000
-// difference between two of them over normal, protan, deutan and tritan vision (20.6 light,
-// 20.2 dark), with a contrast of at least 3:1 on the surface. The ink on a fill is black or
-// white, whichever has the higher contrast.
+// palettes are the colours by theme and role. The six fills maximize the least CIEDE2000 difference between two of them
+// over normal, protan, deutan and tritan vision (20.6 light, 20.2 dark), with a contrast of at least 3:1 on the
+// surface. The ink on a fill is black or white, whichever has the higher contrast.
 var palettes = [NumThemes][NumRoles]string{
 	Light: {"#035a9a", "#c18428", "#379e89", "#a880dd", "#49494b", "#a50a00", "#a50a00", "#a50a00",
 		"#ffffff", "#16181c", "#5b6470", "#d9dde2", "#ffffff", "#000000", "#000000", "#000000", "#ffffff",
@@ -104,9 +103,8 @@ func rules() string {
 	return b.String()
 }
 
-// CSS returns the style sheet of inline SVG: the colours as variables (--mt-forward
-// and so on) and the classes. Colours follow prefers-color-scheme,
-// data-theme="light" or "dark" on the root element, and forced-colors.
+// CSS returns the style sheet of inline SVG: the colours as variables (--mt-forward and so on) and the classes. Colours
+// follow prefers-color-scheme, data-theme="light" or "dark" on the root element, and forced-colors.
 func CSS() string {
 	return ":root{" + variables(Light) + "}\n" +
 		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]){" + variables(Dark) + "}}\n" +

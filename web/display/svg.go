@@ -17,8 +17,7 @@ type SVGOptions struct {
 	// Theme fixes the colours, so that no style sheet is needed. If it is nil, an element
 	// has the colours of its page, and a file follows prefers-color-scheme.
 	Theme *Theme
-	// ID is the prefix of all ids, which differs between the pictures of one document.
-	// Empty means "mt".
+	// ID is the prefix of all ids, which differs between the pictures of one document. Empty means "mt".
 	ID string
 	// Surface paints the background.
 	Surface bool

@@ -1,6 +1,5 @@
-// Package dom updates the elements of the page to those that Vugu's components build. It
-// remembers the tree of the page and writes instructions for the differences of the next
-// tree; web/static/dom.js carries them out.
+// Package dom updates the elements of the page to those that Vugu's components build. It remembers the tree of the page
+// and writes instructions for the differences of the next tree; web/static/dom.js carries them out.
 //
 // The instructions of one update are a JSON array of arrays. Nodes have numbers,
 // which they keep as long as they are in the page:
@@ -14,19 +13,16 @@
 //	["unset", number, name]
 //	["prop", number, name, value]     a property, which is held at this value from now on
 //
-// A node is [number, text], or an element [number, tag, [name, value, ...],
-// [property, value, ...], content]. The content is an array of nodes, a string of HTML, or
-// null if a script fills the element.
+// A node is [number, text], or an element [number, tag, [name, value, ...], [property, value, ...], content]. The
+// content is an array of nodes, a string of HTML, or null if a script fills the element.
 //
-// Vugu's own renderer, domrender (v0.4.0), is not used for these reasons. It writes every
-// node and attribute again at every event (6 to 9 ms for this page, three times that beside
-// busy workers), creates elements again that it takes for static, mixes up neighbours when
-// a list becomes empty, and evaluates its script, which a strict Content Security Policy
-// forbids. This package refuses with an error what the page does not use of Vugu: its events
-// (listeners belong to the document), namespaces, styles in components and vg-js-populate.
-// Elements with vg-js-create are hosts: Update returns them once, when they come into the
-// page, and scripts own their content. dom.js does not set a field while a person types
-// into it.
+// Vugu's own renderer, domrender (v0.4.0), is not used for these reasons. It writes every node and attribute again at
+// every event (6 to 9 ms for this page, three times that beside busy workers), creates elements again that it takes for
+// static, mixes up neighbours when a list becomes empty, and evaluates its script, which a strict Content Security
+// Policy forbids. This package refuses with an error what the page does not use of Vugu: its events (listeners belong
+// to the document), namespaces, styles in components and vg-js-populate. Elements with vg-js-create are hosts: Update
+// returns them once, when they come into the page, and scripts own their content. dom.js does not set a field while a
+// person types into it.
 package dom
 
 import (
@@ -45,8 +41,7 @@ type Tree struct {
 	made []Host // new hosts of the current update
 }
 
-// Host is an element with vg-js-create that was inserted into the page or adopted, and the
-// handler to call with it.
+// Host is an element with vg-js-create that was inserted into the page or adopted, and the handler to call with it.
 type Host struct {
 	ID      int
 	Handler vugu.JSValueHandler

@@ -120,8 +120,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	}
 }
 
-// flushBlocks draws the collected blocks by category. Workspace gets a border because its fill
-// does not show one.
+// flushBlocks draws the collected blocks by category. Workspace gets a border because its fill does not show one.
 func (s *Scene) flushBlocks() {
 	for k := range sim.NumCategories {
 		st := bandStyles[k]

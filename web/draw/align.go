@@ -2,9 +2,8 @@ package draw
 
 import "slices"
 
-// Alignment holds the columns of the strips of two traces side by side: in each column, the
-// layers of both sides, from 1, or 0 for a side without a layer there. Layers of the same name
-// share a column if their order allows it.
+// Alignment holds the columns of the strips of two traces side by side: in each column, the layers of both sides, from
+// 1, or 0 for a side without a layer there. Layers of the same name share a column if their order allows it.
 type Alignment [][2]int
 
 // maxAligned is the largest product of the numbers of layers that are aligned by name, which

@@ -11,8 +11,7 @@ import (
 	"memtide/web/tell"
 )
 
-// stripStep is the least width of a bar of the strip with its space. If there are too many
-// stages, several share a bar.
+// stripStep is the least width of a bar of the strip with its space. If there are too many stages, several share a bar.
 const stripStep = 3.0
 
 // bar is a bar of a strip, for one or several stages or operations.

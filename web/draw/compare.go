@@ -92,8 +92,7 @@ func (m *Index) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// drawEnd marks the end of a step that is shorter than the axis. In a picture of both sides
-// nameOther does that.
+// drawEnd marks the end of a step that is shorter than the axis. In a picture of both sides nameOther does that.
 func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	if f.Beside == nil || f.Beside.Over {
 		return
@@ -108,8 +107,7 @@ func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	}
 }
 
-// Across returns the layer of the other side that is aligned with the layer of a target of m, or
-// Nothing.
+// Across returns the layer of the other side that is aligned with the layer of a target of m, or Nothing.
 func (m *Index) Across(t lookup.Target, al Alignment) lookup.Target {
 	k := m.StageOf(t)
 	for _, c := range al {

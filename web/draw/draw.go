@@ -79,8 +79,7 @@ func Headed(s, picture *Scene, h Heading) {
 	s.Height = y + picture.Height + FileMargin
 }
 
-// wrap breaks a text at spaces into lines of at most a width. It shortens a word that is
-// longer than a line.
+// wrap breaks a text at spaces into lines of at most a width. It shortens a word that is longer than a line.
 func wrap(str string, width float64) (lines []string) {
 	for word := range strings.FieldsSeq(str) {
 		if n := len(lines) - 1; n >= 0 && display.TextWidth(lines[n]+" "+word) <= width {

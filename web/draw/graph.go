@@ -170,8 +170,7 @@ func (m *Index) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	}
 }
 
-// markSelected outlines the selected operations, and outlines and labels the ends of the
-// selected value's arc.
+// markSelected outlines the selected operations, and outlines and labels the ends of the selected value's arc.
 func (m *Index) markSelected(s *Scene, f *frame, g *arcGeometry) {
 	m.outlinePlaces(s, f, f.Selected, display.StrokeOf(display.Ink, 2))
 	a := m.Structure().ArcOf(m.ValueOf(f.Selected))

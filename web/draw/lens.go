@@ -24,9 +24,8 @@ const (
 // lensMagnifies is the length of the interval in the lens, in lengths of the wait.
 const lensMagnifies = 13
 
-// Lens replaces s by a magnified wait: the compute lane and the lane of its cause around the
-// wait, with an arrow from the cause. It draws nothing and returns false for other targets, and
-// if the lens would show the whole step.
+// Lens replaces s by a magnified wait: the compute lane and the lane of its cause around the wait, with an arrow from
+// the cause. It draws nothing and returns false for other targets, and if the lens would show the whole step.
 func (m *Index) Lens(s *Scene, t lookup.Target, width float64) bool {
 	s.Reset(width, lensHeight)
 	if t.Kind != lookup.OnGap || !m.Valid(t) {

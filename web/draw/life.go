@@ -35,9 +35,8 @@ func init() {
 	}
 }
 
-// drawLife draws when the selected value is on the device, leaves it, is only on the host
-// and comes back, with a mark for every run that reads it. For a chain it draws nothing,
-// because Memory shows the life of a layer.
+// drawLife draws when the selected value is on the device, leaves it, is only on the host and comes back, with a mark
+// for every run that reads it. For a chain it draws nothing, because Memory shows the life of a layer.
 func (m *Index) drawLife(s *Scene, f *frame) {
 	if !m.IsGraph() {
 		return

@@ -93,8 +93,7 @@ func (m *Index) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 		if lookup.Stack[b] == sim.Workspace {
 			st.Stroke = display.Muted // its fill does not show a border
 		}
-		// One area for each run of corners in which the band is not empty, with the corners
-		// before and after it.
+		// One area for each run of corners in which the band is not empty, with the corners before and after it.
 		for i := 0; i < len(s.bands); i++ {
 			if !s.bands[i].thick(b) {
 				continue

@@ -76,8 +76,7 @@ var (
 	deviceLine = display.StrokeOf(display.Ink, 2)
 )
 
-// namePeak labels the peak as near to its mark as there is room, with a line to it if the label
-// is not near.
+// namePeak labels the peak as near to its mark as there is room, with a line to it if the label is not near.
 func (m *Index) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	if peakX < f.left-0.5 || peakX > f.right+0.5 {
 		return

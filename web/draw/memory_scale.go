@@ -119,8 +119,7 @@ type stripe struct {
 	bytes engine.Bytes
 }
 
-// stripes returns the parts of the fixed memory, from the bottom, or nil if the profile does
-// not have them.
+// stripes returns the parts of the fixed memory, from the bottom, or nil if the profile does not have them.
 func (m *Index) stripes() (out []stripe) {
 	if m.Problem.Chain == nil {
 		return nil
@@ -258,8 +257,7 @@ func (m *Index) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 // exactSamples is the largest number of samples in a pixel column that are not merged.
 const exactSamples = 6
 
-// corner appends a corner to a polyline and drops the one before it if that
-// lies on a level or upright line.
+// corner appends a corner to a polyline and drops the one before it if that lies on a level or upright line.
 func corner(xy []float64, x, y float64) []float64 {
 	px, py := x, y
 	if n := len(xy); n >= 4 {

@@ -16,13 +16,11 @@ func init() {
 		height: passesTop + 8*26 + passesSpace + passesMemory}
 }
 
-// passStyles are the fills of passes. The lines over the backward of the weights distinguish it
-// without colours.
+// passStyles are the fills of passes. The lines over the backward of the weights distinguish it without colours.
 var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,
 	display.PatternOf(display.Backward, display.ThinHatch, display.Ink)}
 
-// draw draws the picture. Narrow passes are drawn as bands, so that the size of the scene is
-// bounded by pixels.
+// draw draws the picture. Narrow passes are drawn as bands, so that the size of the scene is bounded by pixels.
 func (x *Passes) draw(s *Scene, f *frame) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
@@ -95,8 +93,7 @@ type passMarks struct {
 	plates rects // backgrounds that make labels legible over patterns
 }
 
-// drawLane collects the passes of a rank: a rectangle for each wide pass, and bands for runs of
-// narrow passes.
+// drawLane collects the passes of a rank: a rectangle for each wide pass, and bands for runs of narrow passes.
 func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes

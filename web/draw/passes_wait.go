@@ -54,8 +54,7 @@ func (x *Passes) Interval(t lookup.Target) (from, to time.Duration, rank int) {
 	return 0, 0, -1
 }
 
-// Wait returns an idle interval. Its cause is the pass that ended last of those that the next pass
-// needs.
+// Wait returns an idle interval. Its cause is the pass that ended last of those that the next pass needs.
 func (x *Passes) Wait(t lookup.Target) Wait {
 	if r := t.Index - x.Count(); r >= 0 {
 		return Wait{Rank: r, From: x.before(x.first[r+1], r), To: x.end, Next: -1, Cause: -1}
@@ -139,9 +138,8 @@ func (x *Passes) last() int {
 	return best
 }
 
-// Beside returns the target next to t: the pass or the idle interval after it on its rank if right is
-// positive, before it if right is negative, or the one at the same time down ranks below. It returns t if
-// there is none.
+// Beside returns the target next to t: the pass or the idle interval after it on its rank if right is positive, before
+// it if right is negative, or the one at the same time down ranks below. It returns t if there is none.
 func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	from, to, r := x.Interval(t)
 	if r < 0 {

@@ -204,8 +204,7 @@ func (m *Index) drawAsides(s *Scene, f *frame, l sim.Lane, y, h float64) {
 // minLetters is the least length of a shortened name in bytes: a shortened "B18" would be misleading.
 const minLetters = 8
 
-// label returns the longest name of a slice that fits between x0 and x1, with y 0; ok is false if
-// none fits.
+// label returns the longest name of a slice that fits between x0 and x1, with y 0; ok is false if none fits.
 func (m *Index) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
@@ -240,8 +239,7 @@ func (m *Index) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	return label{x, 0, ink, name}, true
 }
 
-// lastNumber returns the number at the end of a name such as block28, or the empty string for other
-// names.
+// lastNumber returns the number at the end of a name such as block28, or the empty string for other names.
 func lastNumber(name string) string {
 	word := strings.TrimRight(name, "0123456789")
 	if strings.ContainsAny(word, ".0123456789") {
@@ -368,12 +366,10 @@ const (
 	lonelySpace = 3.0 // a merged mark with this distance from others is drawn one pixel wide to be visible
 )
 
-// marks calls emit with the marks of a lane, from left to right. Each slice that is
-// at least a pixel wide is a mark. The others are merged by pixel column: those
-// that start in a column become one mark, as wide as their total time, of the kind
-// that has most of the time (the smaller kind of equals). A lane that is half busy
-// therefore looks half busy at every zoom. Adjacent merged marks of one kind are
-// joined. There are at most two marks per column.
+// marks calls emit with the marks of a lane, from left to right. Each slice that is at least a pixel wide is a mark.
+// The others are merged by pixel column: those that start in a column become one mark, as wide as their total time, of
+// the kind that has most of the time (the smaller kind of equals). A lane that is half busy therefore looks half busy
+// at every zoom. Adjacent merged marks of one kind are joined. There are at most two marks per column.
 func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 	from, to := int64(f.From), int64(f.To)
 	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none

@@ -6,12 +6,11 @@
 // For a graph of operations, Strip shows the operations in the order in which they run, with arcs from
 // values to their last forward readers, and Life shows when the selected value is on the device.
 //
-// An Index is built once per trace. Index.Draw lays a picture out for a View, which is an
-// interval of time and a size in CSS pixels. The result is a Scene, a display list (package
-// display) that looks the same on a canvas and as SVG, so that the live page can replace
-// the first picture without a jump. Its size is bounded by pixels, not by the trace.
-// Index.Hit returns the target at a point. Page stacks the pictures and Figure adds a
-// Legend, for files and for the first picture of the page.
+// An Index is built once per trace. Index.Draw lays a picture out for a View, which is an interval of time and a size
+// in CSS pixels. The result is a Scene, a display list (package display) that looks the same on a canvas and as SVG, so
+// that the live page can replace the first picture without a jump. Its size is bounded by pixels, not by the trace.
+// Index.Hit returns the target at a point. Page stacks the pictures and Figure adds a Legend, for files and for the
+// first picture of the page.
 //
 // In Memory, lines separate the values of a band that are large enough, and the selected
 // stage is sunk to the bottom of the stack, so that it is seen to leave and come back. The
@@ -111,8 +110,7 @@ func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 // Still reports whether the horizontal axis of the picture is not time.
 func (p Picture) Still() bool { return pictures[p].still }
 
-// heightAt returns the height of a picture of m with a width, outside of comparisons. It is 0 if
-// m has no such picture.
+// heightAt returns the height of a picture of m with a width, outside of comparisons. It is 0 if m has no such picture.
 func (m *Index) heightAt(pic Picture, width float64) float64 {
 	if height := timed[pic].height; height != nil {
 		return height(m, width)
@@ -316,8 +314,7 @@ func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time
 	return t, at
 }
 
-// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis, clamped
-// to the axis.
+// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis, clamped to the axis.
 func (x *drawn[M]) TimeAt(v View, px float64) time.Duration {
 	f := x.in(x.first, v)
 	return f.time(px)

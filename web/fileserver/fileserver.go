@@ -79,10 +79,9 @@ func Handler(dir string) http.Handler {
 	})
 }
 
-// local returns the name of an address in the site's directory, "." for the directory
-// itself. It reports false if no file of the site can have such a name. Backslashes and colons,
-// which have a meaning on some systems, are refused on all; filepath.Localize refuses other
-// names that are special on this system.
+// local returns the name of an address in the site's directory, "." for the directory itself. It reports false if no
+// file of the site can have such a name. Backslashes and colons, which have a meaning on some systems, are refused on
+// all; filepath.Localize refuses other names that are special on this system.
 func local(address string) (string, bool) {
 	name := strings.TrimPrefix(path.Clean("/"+address), "/")
 	if name == "" {

@@ -2,9 +2,8 @@
 // sizes in MiB and GiB, times in ms and s, bandwidths in GB/s. The page, the pictures
 // and the command line all use it, so that a number looks the same wherever it appears.
 //
-// Numbers have three significant digits, without trailing zeros: 11.9 GiB,
-// 310 MiB, 8.4 ms; relative changes have two. Sizes are binary (1 GiB = 2^30 B),
-// bandwidths decimal (1 GB/s = 10^9 B/s), as memory and links are sold. Parsing
+// Numbers have three significant digits, without trailing zeros: 11.9 GiB, 310 MiB, 8.4 ms; relative changes have two.
+// Sizes are binary (1 GiB = 2^30 B), bandwidths decimal (1 GB/s = 10^9 B/s), as memory and links are sold. Parsing
 // sizes and rates is exact: it does not use floating point.
 package format
 
@@ -78,8 +77,7 @@ type unit struct {
 	size uint64
 }
 
-// inUnits formats n in the largest of the units (smallest first) in which it is
-// at least 1 after rounding.
+// inUnits formats n in the largest of the units (smallest first) in which it is at least 1 after rounding.
 func inUnits(n uint64, units []unit, r rounding) string {
 	u := units[0]
 	for _, next := range units[1:] {
@@ -262,9 +260,8 @@ func Milliseconds(d time.Duration) string {
 	return s
 }
 
-// Throughput formats the training rate of steps that take step each and train n units, such
-// as samples: "176 samples/s". If n is 0, because it is not known, the rate is in steps. If
-// step is 0, the result is empty.
+// Throughput formats the training rate of steps that take step each and train n units, such as samples: "176
+// samples/s". If n is 0, because it is not known, the rate is in steps. If step is 0, the result is empty.
 func Throughput(n int, unit string, step time.Duration) string {
 	if step <= 0 {
 		return ""

@@ -35,8 +35,7 @@ func TimeTicks(from, to time.Duration, n int) ([]TimeTick, string) {
 	return ticks, u.name
 }
 
-// roundStep returns the smallest number that is at least min and one of the digits times a
-// power of the last digit.
+// roundStep returns the smallest number that is at least min and one of the digits times a power of the last digit.
 func roundStep(min int64, digits []int64) int64 {
 	base := digits[len(digits)-1]
 	for scale := int64(1); ; scale *= base {

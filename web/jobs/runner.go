@@ -20,8 +20,7 @@ type Page interface {
 	Now() float64           // milliseconds since the page was opened
 }
 
-// Runner sends requests to workers and their answers to the page. Only the page's goroutine may call
-// its methods.
+// Runner sends requests to workers and their answers to the page. Only the page's goroutine may call its methods.
 type Runner struct {
 	Page   Page
 	Pool   proto.Pool  // the workers of this program
@@ -172,8 +171,7 @@ func (j *Runner) open(e state.Open) {
 	})
 }
 
-// hold keeps points of sweeps in p from starting until release is called: opening a file goes first, in both
-// programs.
+// hold keeps points of sweeps in p from starting until release is called: opening a file goes first, in both programs.
 func hold(p proto.Pool) (release func()) {
 	if h, ok := p.(interface{ Hold() func() }); ok {
 		return h.Hold()

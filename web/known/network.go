@@ -1,7 +1,6 @@
-// Package known holds the answers of the workers: networks that were read, schedules and
-// placements that were found for them, and reports about recordings. Its types make the
-// requests for further answers and arrange answers for drawing. They do not depend on the
-// state of the page or on how a person looks at it.
+// Package known holds the answers of the workers: networks that were read, schedules and placements that were found for
+// them, and reports about recordings. Its types make the requests for further answers and arrange answers for drawing.
+// They do not depend on the state of the page or on how a person looks at it.
 package known
 
 import (
@@ -68,8 +67,7 @@ func (n *Network) As(c choice.Choice) *Network {
 // TwoWays reports whether the profile has both a chain and a graph.
 func (n *Network) TwoWays() bool { return n.other != nil }
 
-// InLink reports whether a link can hold the network: a preset, a chain, or a graph
-// that is not too long.
+// InLink reports whether a link can hold the network: a preset, a chain, or a graph that is not too long.
 func (n *Network) InLink() bool {
 	return n.Source.Preset != "" || n.Source.Model != "" || link.InLink(n.Linked())
 }

@@ -125,9 +125,8 @@ func DeltaOf(p, q *Picture) Delta {
 	return d
 }
 
-// Rounded returns the changes of the step and of every part, all rounded to three digits of the
-// largest, such that the rounded parts add up to the rounded step. The parts that lose most by
-// rounding get the remainder.
+// Rounded returns the changes of the step and of every part, all rounded to three digits of the largest, such that the
+// rounded parts add up to the rounded step. The parts that lose most by rounding get the remainder.
 func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {

@@ -55,8 +55,7 @@ func (p *Places) Keep() {
 	(*found)[p.Of.Method] = p.Placed
 }
 
-// Request returns the request for a placement. limit is the most time that the search may
-// take, 0 for no limit.
+// Request returns the request for a placement. limit is the most time that the search may take, 0 for no limit.
 func (of Placeable) Request(allocator string, args engine.Args, limit time.Duration) proto.Place {
 	q := proto.Place{Allocator: allocator, Args: args, Limit: limit}
 	if m := of.Memory; m != nil {

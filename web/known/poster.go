@@ -34,9 +34,8 @@ var partStyles = map[proto.PartKind]display.Style{
 // verdicts are the words of the picture's second line.
 var verdicts = map[proto.Fit]string{proto.Fits: "It fits", proto.FitsNot: "It does not fit", proto.Unsure: "It may fit"}
 
-// StepPoster draws the picture of a training step that a document shows until the live view is
-// opened: the memory of a card in each phase against the card's memory, or the ranks of a pipeline.
-// model is the name of the model.
+// StepPoster draws the picture of a training step that a document shows until the live view is opened: the memory of a
+// card in each phase against the card's memory, or the ranks of a pipeline. model is the name of the model.
 func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64) {
 	title := ask.Title(model) + " on " + s.Card
 	if s.GPUs > 1 {

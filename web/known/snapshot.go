@@ -10,8 +10,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// Memory is an open file with addresses of buffers, such as a memory snapshot. It is open
-// instead of a network.
+// Memory is an open file with addresses of buffers, such as a memory snapshot. It is open instead of a network.
 type Memory struct {
 	File   string
 	Data   *proto.Memory

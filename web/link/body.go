@@ -138,10 +138,9 @@ func columns(s *engine.Stage) [7]*int64 {
 		(*int64)(&s.Grad), (*int64)(&s.FwdTemp), (*int64)(&s.BwdTemp)}
 }
 
-// extra is a property that only some stages have. After the columns, the body holds each
-// extra that any stage has: its number, a column of 0 and 1 that says which stages
-// have it, and columns of its values for these stages. A profile with extras has the
-// layout blobVersion. All others have plainVersion, as links had before extras existed.
+// extra is a property that only some stages have. After the columns, the body holds each extra that any stage has: its
+// number, a column of 0 and 1 that says which stages have it, and columns of its values for these stages. A profile
+// with extras has the layout blobVersion. All others have plainVersion, as links had before extras existed.
 type extra struct {
 	number  uint64 // identifies the extra in links; never changes
 	has     func(s *engine.Stage) bool

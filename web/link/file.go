@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Files that the page writes contain the link to what they show, and open it when
-// they are dropped on the page:
+// Files that the page writes contain the link to what they show, and open it when they are dropped on the page:
 //
 //	SVG   <metadata id="memtide-link">ADDRESS</metadata>
 //	PNG   a tEXt chunk with the keyword Memtide
@@ -157,8 +156,7 @@ func WithPNG(file []byte, address string) []byte {
 	return slices.Concat(file[:header], chunk, file[header:])
 }
 
-// WithJSON returns a JSON object with an address added as its first member. It returns any
-// other file unchanged.
+// WithJSON returns a JSON object with an address added as its first member. It returns any other file unchanged.
 func WithJSON(file []byte, address string) []byte {
 	rest, ok := bytes.CutPrefix(file, []byte("{"))
 	var quoted bytes.Buffer

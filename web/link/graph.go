@@ -8,11 +8,10 @@ import (
 	"memtide/profiles/parse"
 )
 
-// The body of a graph, layout graphVersion, holds values and operations in columns like
-// those of stages, and the inputs and outputs of operations as a run of references. A
-// reference is the distance from the value that was made last or, for a distant value, from
-// the distant value before. Repeated blocks of a network are then repeated bytes, in both
-// the forward and the backward, which deflate stores once.
+// The body of a graph, layout graphVersion, holds values and operations in columns like those of stages, and the inputs
+// and outputs of operations as a run of references. A reference is the distance from the value that was made last or,
+// for a distant value, from the distant value before. Repeated blocks of a network are then repeated bytes, in both the
+// forward and the backward, which deflate stores once.
 
 // near is the largest distance, exclusive, of a reference from the value that was made last.
 const near = 48

@@ -6,8 +6,7 @@ const maxFragment = 64 << 10
 // LongestGraph is the longest blob of a graph that links contain, in characters.
 const LongestGraph = Longest - 2_000
 
-// keySum is the key of the checksum: the first six hexadecimal digits of the CRC-32 (IEEE) of
-// the settings.
+// keySum is the key of the checksum: the first six hexadecimal digits of the CRC-32 (IEEE) of the settings.
 const keySum = "sum"
 
 const (

@@ -54,8 +54,7 @@ func InLink(p *profiles.Profile) bool {
 // HoldsOps reports whether a link can hold operators (see choice.Source) with their chain.
 func HoldsOps(ops string) bool { return ops != "" && len(ops) <= longestOps }
 
-// String returns the canonical fragment, without the #. It leaves out a profile that does not
-// fit into a link.
+// String returns the canonical fragment, without the #. It leaves out a profile that does not fit into a link.
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
 	add := func(key, value string) { out = append(out, key+"="+EscapeValue(value)) }
@@ -248,10 +247,9 @@ func SaysNothing(b *choice.Said) bool {
 	return nothing
 }
 
-// Links that the page and the programs write have a checksum of their settings
-// after the version, because a flipped bit would turn 12GiB into 02GiB, and a link that
-// was cut between two settings looks whole. The checksum is optional, for links that are
-// written by hand. A link with a wrong checksum is used as it is, with a note.
+// Links that the page and the programs write have a checksum of their settings after the version, because a flipped bit
+// would turn 12GiB into 02GiB, and a link that was cut between two settings looks whole. The checksum is optional, for
+// links that are written by hand. A link with a wrong checksum is used as it is, with a note.
 
 // summed reports whether the checksum covers a key. Blobs have their own checksum, and the
 // page around a view sets the keys for views.
@@ -260,8 +258,7 @@ func summed(key string) bool {
 	return key != keySum && key != "d" && key != "b.d" && about != choice.Page && about != choice.Embed
 }
 
-// sumOf returns the checksum of settings. It does not depend on their order, on the case of
-// keys, or on escapes.
+// sumOf returns the checksum of settings. It does not depend on their order, on the case of keys, or on escapes.
 func sumOf(pairs []pair) string {
 	var lines []string
 	for _, p := range pairs {

@@ -219,8 +219,7 @@ func (m *moment) Set(value string) error {
 	return nil
 }
 
-// gone is the value of a key that has no meaning any more. Set accepts everything, and String
-// writes nothing.
+// gone is the value of a key that has no meaning any more. Set accepts everything, and String writes nothing.
 type gone struct{}
 
 func (gone) String() string   { return "" }

@@ -44,8 +44,7 @@ func EscapeValue(s string) string {
 	return b.String()
 }
 
-// unescapeValue reverses EscapeValue. It reports false if a % is not
-// followed by two hexadecimal digits.
+// unescapeValue reverses EscapeValue. It reports false if a % is not followed by two hexadecimal digits.
 func unescapeValue(s string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -336,10 +336,9 @@ func successor(s string) string {
 	return s[:start] + strconv.FormatUint(n+1, 10) + s[end:]
 }
 
-// Names of values and operations repeat with the blocks of a network: the distance from
-// h.0/qkv to h.1/qkv is that of all names of the block. Such a name is encoded as a token and
-// the distance, two bytes that are the same for the whole block. Token nameBlock + 2k increases
-// number k of the earlier name by one, and nameBlock + 2k + 1 decreases it.
+// Names of values and operations repeat with the blocks of a network: the distance from h.0/qkv to h.1/qkv is that of
+// all names of the block. Such a name is encoded as a token and the distance, two bytes that are the same for the whole
+// block. Token nameBlock + 2k increases number k of the earlier name by one, and nameBlock + 2k + 1 decreases it.
 const (
 	nameBlock    = nameNext + 1
 	blockNumbers = 4 // how many of the first numbers of a name may change

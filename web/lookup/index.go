@@ -226,9 +226,8 @@ func TargetOf(ref int32) Target {
 	return Target{OnSpan, int(ref)}
 }
 
-// CriticalChain returns the chain of causes that leads to the end of the step, in the
-// order of time. Each link begins when the one before it ends, so that their times add
-// up to the step time. It is empty if nothing runs.
+// CriticalChain returns the chain of causes that leads to the end of the step, in the order of time. Each link begins
+// when the one before it ends, so that their times add up to the step time. It is empty if nothing runs.
 func (m *Index) CriticalChain() []ChainLink {
 	m.chainOnce.Do(func() { m.chain = m.criticalChain() })
 	return m.chain

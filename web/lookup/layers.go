@@ -174,8 +174,7 @@ func (m *Index) StageName(k int) string {
 	return "stage " + strconv.Itoa(k)
 }
 
-// StageOfSpan returns the stage of the operation that a span runs or of the value that it
-// moves, or 0 if there is none.
+// StageOfSpan returns the stage of the operation that a span runs or of the value that it moves, or 0 if there is none.
 func (m *Index) StageOfSpan(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
 		return int(m.OfOp[s.Op])

@@ -77,8 +77,7 @@ func (m *Index) HeldAt(at time.Duration, n int) Held {
 	return h
 }
 
-// LifeName returns the name of the value of life i of the trace, or of its temporaries, and the
-// name of its layer.
+// LifeName returns the name of the value of life i of the trace, or of its temporaries, and the name of its layer.
 func (m *Index) LifeName(i int) (name, layer string) {
 	if i < 0 || i >= len(m.Trace.Lives) {
 		return "", ""

@@ -71,8 +71,7 @@ func (x *Memory) FirstAfter(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At > t })
 }
 
-// Used returns the memory in use at t, after all changes at t, by category. It interpolates
-// between samples.
+// Used returns the memory in use at t, after all changes at t, by category. It interpolates between samples.
 func (x *Memory) Used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
 	i := x.FirstAfter(t)
 	switch {

@@ -71,10 +71,9 @@ func (m *Index) cutLives() (out []Piece) {
 	return out
 }
 
-// leaving returns, for every life, when it was freed during its copy to the host, as 1 plus the
-// time in nanoseconds, and how many bytes were not yet copied then. at is 0 for a life that was
-// not freed during a copy. The trace does not contain this moment: it is where the memory in
-// transfer jumps after the last run that read the value.
+// leaving returns, for every life, when it was freed during its copy to the host, as 1 plus the time in nanoseconds,
+// and how many bytes were not yet copied then. at is 0 for a life that was not freed during a copy. The trace does not
+// contain this moment: it is where the memory in transfer jumps after the last run that read the value.
 func (m *Index) leaving() (at, left []int64) {
 	at, left = make([]int64, len(m.Trace.Lives)), make([]int64, len(m.Trace.Lives))
 	lives := make([][]int32, len(m.Problem.Graph.Values)) // lives that were copied to the host, by value
@@ -129,8 +128,7 @@ func (m *Index) leaving() (at, left []int64) {
 	return at, left
 }
 
-// jump returns the first moment in [from, to) at which the use of a category jumps up, or from
-// if there is none.
+// jump returns the first moment in [from, to) at which the use of a category jumps up, or from if there is none.
 func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
 		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {

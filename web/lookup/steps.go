@@ -26,9 +26,8 @@ func (m *Index) StageOf(t Target) int {
 	return 0
 }
 
-// Interval returns the interval of a span or a gap, of a stage from the start of its first span
-// to the end of its last, or of a value from its first stay to the end of its last. It returns
-// 0, 0 for other targets.
+// Interval returns the interval of a span or a gap, of a stage from the start of its first span to the end of its last,
+// or of a value from its first stay to the end of its last. It returns 0, 0 for other targets.
 func (m *Index) Interval(t Target) (from, to time.Duration) {
 	if !m.Valid(t) {
 		return 0, 0

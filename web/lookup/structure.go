@@ -10,15 +10,13 @@ import (
 	"memtide/engine/sim"
 )
 
-// FarReader is the largest distance, in operations, of a value from its last forward reader
-// for which it has no arc.
+// FarReader is the largest distance, in operations, of a value from its last forward reader for which it has no arc.
 const FarReader = 4
 
 // MostArcs is how many arcs a picture shows, in addition to the selected one.
 const MostArcs = 24
 
-// Weight returns the size of the value times its distance. The heaviest arcs are shown if
-// there is no room for all.
+// Weight returns the size of the value times its distance. The heaviest arcs are shown if there is no room for all.
 func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
 
 // Structure returns the structure of the graph, or nil for a chain.
@@ -155,9 +153,8 @@ func (m *Index) Foremost() Target {
 	return Target{}
 }
 
-// ValueOf returns the value that a target is about: for a copy or a wait for data the value that
-// is copied, for a run or a layer the largest activation that it makes. It returns NoValue if
-// there is none.
+// ValueOf returns the value that a target is about: for a copy or a wait for data the value that is copied, for a run
+// or a layer the largest activation that it makes. It returns NoValue if there is none.
 func (m *Index) ValueOf(t Target) engine.ValueID {
 	g := m.Problem.Graph
 	best := engine.NoValue
@@ -191,8 +188,7 @@ func (m *Index) ValueOf(t Target) engine.ValueID {
 	return best
 }
 
-// byPlace returns the arcs from left to right. Of arcs that begin at the same operation the longest
-// comes first.
+// byPlace returns the arcs from left to right. Of arcs that begin at the same operation the longest comes first.
 func (st *Structure) byPlace() []Arc {
 	out := slices.Clone(st.Arcs)
 	sort.Slice(out, func(i, j int) bool {

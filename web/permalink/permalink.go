@@ -1,7 +1,6 @@
-// Package permalink converts the state of the page to a link, and a link to the message
-// that makes the page show it. Package link implements the form of links, and package
-// choice the defaults of their values. This package handles files and views in other pages,
-// and makes the notes for people about links that are only partly understood.
+// Package permalink converts the state of the page to a link, and a link to the message that makes the page show it.
+// Package link implements the form of links, and package choice the defaults of their values. This package handles
+// files and views in other pages, and makes the notes for people about links that are only partly understood.
 package permalink
 
 import (
@@ -131,9 +130,8 @@ func (p *Origin) Address(s *state.State, exact bool) string {
 // Folder returns the address of the folder with the files of the site.
 func (p *Origin) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
 
-// inserted returns a fragment with the keys in params set to their values, or removed if these are
-// empty. It also removes what belongs to a replaced value: the arguments of a strategy or an
-// allocator, the other source.
+// inserted returns a fragment with the keys in params set to their values, or removed if these are empty. It also
+// removes what belongs to a replaced value: the arguments of a strategy or an allocator, the other source.
 func inserted(fragment string, params map[string]string) string {
 	gone := func(key string) bool {
 		_, same := params[key]

@@ -99,8 +99,7 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 	return notes
 }
 
-// opsOf returns the operators for the link of a network that is a chain. It is empty if there
-// are none or too many.
+// opsOf returns the operators for the link of a network that is a chain. It is empty if there are none or too many.
 func opsOf(n *known.Network) string {
 	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
 		return ""

@@ -66,8 +66,7 @@ func (m SetDuplex) apply(s *State) []Effect {
 	return s.chooseLink(false, func(c *Choice) { c.Duplex = m.Duplex })
 }
 
-// chooseLink is decide for the link to the host. A profile that is being read does not replace
-// the link then.
+// chooseLink is decide for the link to the host. A profile that is being read does not replace the link then.
 func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		s.Opening.linked = true

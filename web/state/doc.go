@@ -5,15 +5,13 @@
 //
 //	message -> apply -> effects -> (workers, history, clipboard) -> message
 //
-// Update calls apply, postpones writing the address while a profile is being read
-// (holdAddress), and then calls every follower. A follower returns the effects of what the page
-// does by itself: a curve, addresses, a recording, a question. A message never calls a
-// follower; it changes the state, and the followers read it.
+// Update calls apply, postpones writing the address while a profile is being read (holdAddress), and then calls every
+// follower. A follower returns the effects of what the page does by itself: a curve, addresses, a recording, a
+// question. A message never calls a follower; it changes the state, and the followers read it.
 //
-// What is known about a network (web/known), what memory costs in time (web/tradeoff) and what
-// is visible (web/view) are values of packages below, with rules of their own. A file here is a
-// part of the state with its messages. Files use only files below them, in this order (a test
-// in cmd/tidy checks it):
+// What is known about a network (web/known), what memory costs in time (web/tradeoff) and what is visible (web/view)
+// are values of packages below, with rules of their own. A file here is a part of the state with its messages. Files
+// use only files below them, in this order (a test in cmd/tidy checks it):
 //
 //	update                 the followers
 //	opening, solved        opening networks; answers with networks and schedules
@@ -30,13 +28,11 @@
 //	side, state            the types
 //	effect                 what the browser side has to do
 //
-// Derived data is computed when it is needed (see State.Plans, State.Lines); components hold no
-// copies.
+// Derived data is computed when it is needed (see State.Plans, State.Lines); components hold no copies.
 //
-// A comparison has two Sides. The controls change State.Side, so s.Choice, s.Network and
-// s.Shown belong to that side, with and without a comparison. The other side is
-// State.Compare.Other. When the controls turn to the other side, the two are swapped. A profile
-// or schedule goes to the side that waits for its ID.
+// A comparison has two Sides. The controls change State.Side, so s.Choice, s.Network and s.Shown belong to that side,
+// with and without a comparison. The other side is State.Compare.Other. When the controls turn to the other side, the
+// two are swapped. A profile or schedule goes to the side that waits for its ID.
 //
 // Two rules keep the page calm. The last picture stays until there is a better one: a bad file,
 // a budget that is too small or a stopped solver does not remove it. And every answer names its

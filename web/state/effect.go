@@ -102,8 +102,7 @@ type (
 	// Remember stores a setting for the next visit, if the browser allows it: "theme", or "shortcuts" with the
 	// value "on" or "off".
 	Remember struct{ Name, Value string }
-	// AskLabels asks for the labels of the keyboard's keys and answers SetLabels, if the
-	// browser knows them.
+	// AskLabels asks for the labels of the keyboard's keys and answers SetLabels, if the browser knows them.
 	AskLabels struct{}
 )
 

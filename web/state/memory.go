@@ -220,8 +220,7 @@ func (s *State) followDoctor() []Effect {
 	return append(out, Examine{ID: s.examining.id, Request: q})
 }
 
-// Moment returns the event after which memory is shown: the event at the playhead, or
-// doctor.Decisive.
+// Moment returns the event after which memory is shown: the event at the playhead, or doctor.Decisive.
 func (s *State) Moment() int { return s.Memory.Moment(s.View.Playhead) }
 
 // Alive returns what is in use at the chosen time. While that is not known, it returns the previous answer,

@@ -9,9 +9,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Side is a schedule on the page: the choice, the open network, the picture, and the requests
-// that the side waits for. State.Side is the one that the controls change; in a comparison
-// Compare.Other is the other one.
+// Side is a schedule on the page: the choice, the open network, the picture, and the requests that the side waits for.
+// State.Side is the one that the controls change; in a comparison Compare.Other is the other one.
 type Side struct {
 	Choice     Choice
 	Network    *known.Network // nil until the first profile has been read

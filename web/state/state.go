@@ -123,8 +123,7 @@ type Compare struct {
 	alignedOf [2]*known.Network // the networks that aligned was computed for
 }
 
-// waiting is a side B that is opened when A has been read: from a link, or the second of two
-// files.
+// waiting is a side B that is opened when A has been read: from a link, or the second of two files.
 type waiting struct {
 	choice Choice
 	file   *File // if not nil, B is this file with A's choice, and choice is not used
@@ -308,8 +307,7 @@ func (t *OpenStep) Rank() int {
 // cancel cancels the requests of the step.
 func (t *OpenStep) cancel() []Effect { return append(cancel(&t.id), cancel(&t.beside.id)...) }
 
-// frameworks is the part of the state about the policies of frameworks on the training step of the
-// open language model.
+// frameworks is the part of the state about the policies of frameworks on the training step of the open language model.
 type frameworks struct {
 	policies *proto.Stepped         // of the present case; nil if they are not known
 	policed  recent[*proto.Stepped] // by choice.MethodKey; a value without policies if the request failed
@@ -353,8 +351,7 @@ func (p *questions) Answers() *Answers { return p.answers }
 // Working reports whether the question is being answered.
 func (p *questions) Working() bool { return p.answers != nil && p.answers.ID != 0 }
 
-// answering returns the answers that the request with this ID adds to, or nil if that request has been
-// replaced.
+// answering returns the answers that the request with this ID adds to, or nil if that request has been replaced.
 func (p *questions) answering(id int) *Answers {
 	if p.Working() && p.answers.ID == id {
 		return p.answers

@@ -229,8 +229,7 @@ func (m PlayStep) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// Tick moves the playhead to the time Now of PlayStep's clock. If the playhead stops at a wait, Tick
-// selects the wait.
+// Tick moves the playhead to the time Now of PlayStep's clock. If the playhead stops at a wait, Tick selects the wait.
 type Tick struct{ Now float64 }
 
 func (m Tick) apply(s *State) []Effect {

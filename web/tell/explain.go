@@ -1,6 +1,5 @@
-// Package tell describes a trace in words: what a target is and why it waits, the rows of
-// the tables, the life of a value, the summary of the step. It does not draw; sentences have
-// the display.Role of what they are about.
+// Package tell describes a trace in words: what a target is and why it waits, the rows of the tables, the life of a
+// value, the summary of the step. It does not draw; sentences have the display.Role of what they are about.
 package tell
 
 import (

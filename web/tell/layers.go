@@ -201,8 +201,7 @@ func (m *Index) copyTime(size engine.Bytes) (there, back time.Duration, ok bool)
 	return d.ToHost.Time(size), d.ToDev.Time(size), true
 }
 
-// LayersCells returns the head and the rows of the table as texts for a file: sizes in bytes,
-// times in milliseconds.
+// LayersCells returns the head and the rows of the table as texts for a file: sizes in bytes, times in milliseconds.
 func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
 	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms",
 		"between_ms", "waiting_ms", "why"}

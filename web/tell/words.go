@@ -105,8 +105,7 @@ func (m *Index) bandSentence(c sim.Category) string {
 		format.Moment(at, m.Trace.Makespan))
 }
 
-// Summary returns the peak and the step time of the trace in two sentences. A budget of 0 means
-// the problem's.
+// Summary returns the peak and the step time of the trace in two sentences. A budget of 0 means the problem's.
 func (m *Index) Summary(budget engine.Bytes) string {
 	budget = cmp.Or(budget, m.Problem.Budget)
 	of := ""

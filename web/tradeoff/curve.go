@@ -22,8 +22,7 @@ const (
 	improveLimit = 500 * time.Millisecond
 )
 
-// Curve is step time against budget for every strategy that was chosen to be
-// drawn since the curve was begun.
+// Curve is step time against budget for every strategy that was chosen to be drawn since the curve was begun.
 type Curve struct {
 	ID      int // ID of the sweep under way, 0 if there is none
 	Methods []proto.Method
@@ -55,8 +54,7 @@ func NewCurve(r Range, usual engine.Bytes) *Curve {
 	return &Curve{Budgets: budgets}
 }
 
-// CurveKey identifies the curve that shows a choice. All strategies with default arguments
-// share one curve.
+// CurveKey identifies the curve that shows a choice. All strategies with default arguments share one curve.
 func CurveKey(c choice.Choice) string {
 	key := c.SettingKey() + "|"
 	if len(c.Args) > 0 {

@@ -1,8 +1,7 @@
-// Package ui is the whole page as Vugu components of the State. The head, comparisons and dialogs are
-// here, the other components in the packages below. Every component has a .vugu file
-// with the markup and methods in a .go file that the markup calls. The *_gen.go files are generated from
-// the .vugu files (go tool vugugen -skip-go-mod -skip-main FOLDER) and committed. A .vugu file imports the packages
-// of other components at its end.
+// Package ui is the whole page as Vugu components of the State. The head, comparisons and dialogs are here, the other
+// components in the packages below. Every component has a .vugu file with the markup and methods in a .go file that the
+// markup calls. The *_gen.go files are generated from the .vugu files (go tool vugugen -skip-go-mod -skip-main FOLDER)
+// and committed. A .vugu file imports the packages of other components at its end.
 //
 // Components are pure: they read *state.State and hold nothing else. They are also rendered natively, for tests and
 // for the first view inside index.html (see StaticPage). The attribute data-do of an element names what it does. One

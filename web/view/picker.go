@@ -76,8 +76,7 @@ func (p Picker) Called(m *ask.Known) string {
 	return m.Also[i]
 }
 
-// Entries returns the ids of all entries that match the query, in the order of the list: whole
-// steps, then presets.
+// Entries returns the ids of all entries that match the query, in the order of the list: whole steps, then presets.
 func (p Picker) Entries() []string {
 	ids, _ := p.entries()
 	return ids

@@ -111,8 +111,7 @@ func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {
 	v.Play = Playing{On: true, last: now, held: waitsToHold(gaps, v.Playhead)}
 }
 
-// waitsToHold returns the starts of the longest waits, in order, without those that start
-// at or before after.
+// waitsToHold returns the starts of the longest waits, in order, without those that start at or before after.
 func waitsToHold(gaps []sim.Gap, after time.Duration) (at []time.Duration) {
 	gaps = slices.Clone(gaps)
 	sort.SliceStable(gaps, func(i, j int) bool { return gaps[i].End-gaps[i].Start > gaps[j].End-gaps[j].Start })

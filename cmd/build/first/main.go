@@ -1,10 +1,9 @@
 //go:build !js
 
-// Command first prints what a visitor sees before any script runs: the element #app as the
-// page's own components draw it, with the schedule that the page's own engine finds for the
-// default example. cmd/build puts it into index.html. The page's program takes it over without a
-// jump because it draws the same. It is a program of its own because cmd/build writes the
-// components with which it is compiled.
+// Command first prints what a visitor sees before any script runs: the element #app as the page's own components draw
+// it, with the schedule that the page's own engine finds for the default example. cmd/build puts it into index.html.
+// The page's program takes it over without a jump because it draws the same. It is a program of its own because
+// cmd/build writes the components with which it is compiled.
 package main
 
 import (

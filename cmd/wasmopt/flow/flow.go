@@ -60,9 +60,8 @@ func (f *Function) entries() []bool {
 	return entered
 }
 
-// arrange puts the segments of a function in an order in which every loop is contiguous and
-// starts where it is entered, and all other jumps lead forward. A loop with several entries,
-// such as after a call in it, needs the table.
+// arrange puts the segments of a function in an order in which every loop is contiguous and starts where it is entered,
+// and all other jumps lead forward. A loop with several entries, such as after a call in it, needs the table.
 func (f *Function) arrange() *flow {
 	o := newOrder(f)
 	for !o.all() {
@@ -85,8 +84,7 @@ func (f *Function) arrange() *flow {
 	return fl
 }
 
-// renumber changes the numbers of segments to their positions, which are -1 for unreachable
-// ones.
+// renumber changes the numbers of segments to their positions, which are -1 for unreachable ones.
 func (f *Function) renumber(position []int) {
 	for i := range f.segments {
 		s := &f.segments[i]
@@ -150,8 +148,7 @@ func newOrder(f *Function) *order {
 	return o
 }
 
-// all orders all reachable segments. It returns false if it has to run again, because it found
-// more entries.
+// all orders all reachable segments. It returns false if it has to run again, because it found more entries.
 func (o *order) all() bool {
 	n := len(o.leads)
 	o.out, o.loops, o.set, o.sets = o.out[:0], make([]int, n), make([]int, n), 0
@@ -272,8 +269,7 @@ func (o *order) parts(set []int) (parts [][]int) {
 	return parts
 }
 
-// sorted sorts parts so that jumps between them lead forward, as close to the compiler's order
-// as possible.
+// sorted sorts parts so that jumps between them lead forward, as close to the compiler's order as possible.
 func (o *order) sorted(parts [][]int) (out [][]int) {
 	waits := make([]int, len(parts))
 	others := func(p int, do func(q int)) {

@@ -1,20 +1,17 @@
 // Package flow gives functions that Go's compiler wrote for WebAssembly direct jumps.
 //
-// The compiler writes every function as a list of segments behind a table. A jump, even in the
-// innermost loop, stores the number of its target and goes back to the table, so that a
-// goroutine can continue in the middle of a function (cmd/internal/obj/wasm/wasmobj.go). Engines
-// make slow code of this, and the numbers are hard to compress. This package parses a function
-// ([Parse]), finds loops as strongly connected parts (flow.go), and writes forward jumps as
-// branches out of blocks, and loops with one entry as loops (write.go). The table remains for
-// places where a function continues after a call, and for loops with calls in them. Nothing else
-// changes: the numbers of places are those of the linker, so stack maps and tracebacks are still
-// right.
+// The compiler writes every function as a list of segments behind a table. A jump, even in the innermost loop, stores
+// the number of its target and goes back to the table, so that a goroutine can continue in the middle of a function
+// (cmd/internal/obj/wasm/wasmobj.go). Engines make slow code of this, and the numbers are hard to compress. This
+// package parses a function ([Parse]), finds loops as strongly connected parts (flow.go), and writes forward jumps as
+// branches out of blocks, and loops with one entry as loops (write.go). The table remains for places where a function
+// continues after a call, and for loops with calls in them. Nothing else changes: the numbers of places are those of
+// the linker, so stack maps and tracebacks are still right.
 //
-// It relies on the form: the same frame around the segments, the same instructions that store a
-// number and branch, the same ones around a call in which a goroutine can be switched. A
-// function with anything else in it is refused and stays unchanged. One property does not show
-// in the form, and has to be verified for a version of Go: a function may be entered at its
-// start, after such calls, and at the one place after a panic that the runtime's table names.
+// It relies on the form: the same frame around the segments, the same instructions that store a number and branch, the
+// same ones around a call in which a goroutine can be switched. A function with anything else in it is refused and
+// stays unchanged. One property does not show in the form, and has to be verified for a version of Go: a function may
+// be entered at its start, after such calls, and at the one place after a panic that the runtime's table names.
 package flow
 
 import (
@@ -52,8 +49,7 @@ const (
 // the higher bits are the function's number.
 const placeBits = 1<<16 - 1
 
-// Number of instructions of a jump (a constant, its assignment and a branch), and of a
-// conditional jump.
+// Number of instructions of a jump (a constant, its assignment and a branch), and of a conditional jump.
 const (
 	jumpLength   = 3
 	jumpIfLength = jumpLength + 2
@@ -102,8 +98,7 @@ const callEnds = 4
 // FirstNumber is the number of a module's first own function (cmd/link/internal/wasm/asm.go).
 const FirstNumber = 0x1000
 
-// Parse parses function i of a module's own, and returns nil if it has another form. It shares
-// the body.
+// Parse parses function i of a module's own, and returns nil if it has another form. It shares the body.
 func Parse(i int, body []byte) *Function {
 	r := &module.Reader{B: body}
 	p := &functionParser{Function: &Function{number: (FirstNumber + int64(i)) * (placeBits + 1)}, r: r}
@@ -123,8 +118,7 @@ func Parse(i int, body []byte) *Function {
 // Places returns the number of places in a function.
 func (f *Function) Places() int { return len(f.table) }
 
-// Calls reports whether the segment of a place calls a function. The function is numbered as in
-// calls.
+// Calls reports whether the segment of a place calls a function. The function is numbered as in calls.
 func (f *Function) Calls(place int, function int64) bool {
 	return slices.ContainsFunc(f.segments[f.table[place]].code, func(in instruction) bool {
 		return in.op == opCall && in.n == function
@@ -213,8 +207,7 @@ func (p *functionParser) all() bool {
 // ends reports whether no instruction follows this one.
 func ends(op byte) bool { return op == opBr || op == opReturn || op == opUnreachable }
 
-// meaning determines the purpose of an instruction of segment i, and reports whether it fits the
-// form.
+// meaning determines the purpose of an instruction of segment i, and reports whether it fits the form.
 func (p *functionParser) meaning(i int, in *instruction) bool {
 	switch in.op {
 	case opBlock, opLoop, opIf:

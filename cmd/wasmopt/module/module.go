@@ -70,8 +70,7 @@ func Find(sections []Section, id byte) int {
 	return slices.IndexFunc(sections, func(s Section) bool { return s.ID == id })
 }
 
-// Named returns the content of the custom section with this name, or nil if there is no such
-// section.
+// Named returns the content of the custom section with this name, or nil if there is no such section.
 func Named(sections []Section, name string) []byte {
 	for _, s := range sections {
 		r := &Reader{B: s.Body}
@@ -211,10 +210,9 @@ type segment struct {
 	data []byte
 }
 
-// InitialMemory returns the memory of a module before it runs, up to the last byte of its data
-// segments, or nil without segments. It returns an error if the segments mean anything else: if
-// the program lays them out while it runs, if they do not fit into its memory, or if the memory
-// is imported and may not be zero between them.
+// InitialMemory returns the memory of a module before it runs, up to the last byte of its data segments, or nil without
+// segments. It returns an error if the segments mean anything else: if the program lays them out while it runs, if they
+// do not fit into its memory, or if the memory is imported and may not be zero between them.
 func InitialMemory(sections []Section) ([]byte, error) {
 	at := Find(sections, Data)
 	if at < 0 {

@@ -31,25 +31,21 @@
 //
 // # Versions
 //
-// All passes but segments rely on facts that were verified for some versions of Go (see
-// verified): the layout of the runtime's tables, their readers, and the points at which
-// compiled functions can be entered. The version is read from the program, where linker and
-// runtime must agree, or given by a test. For other versions these passes are left out. The pass
-// segments relies on the WebAssembly specification alone: memory is zero until the data segments
-// are laid out, before anything runs, so other segments that make the same memory are equivalent.
-// It runs for any version and for programs of other compilers. It refuses imported memories, and
-// segments that are laid out while the program runs.
+// All passes but segments rely on facts that were verified for some versions of Go (see verified): the layout of the
+// runtime's tables, their readers, and the points at which compiled functions can be entered. The version is read from
+// the program, where linker and runtime must agree, or given by a test. For other versions these passes are left out.
+// The pass segments relies on the WebAssembly specification alone: memory is zero until the data segments are laid out,
+// before anything runs, so other segments that make the same memory are equivalent. It runs for any version and for
+// programs of other compilers. It refuses imported memories, and segments that are laid out while the program runs.
 //
-// A verified version is checked too. Before any change, the tables are read from the head to the
-// end, and every word that is read or written must agree with the layout: parts end where the
-// next ones begin, offsets point to the starts of names and tables, the tables of a function cover
-// the places of its code, functions resume after panics where they call runtime.deferreturn, data
-// have the form of their kind, and nothing is left over. One word more or less in
-// runtime.moduledata, in the head, or in the records is noticed (verify_test.go tries
-// all), and the passes are left out.
+// A verified version is checked too. Before any change, the tables are read from the head to the end, and every word
+// that is read or written must agree with the layout: parts end where the next ones begin, offsets point to the starts
+// of names and tables, the tables of a function cover the places of its code, functions resume after panics where they
+// call runtime.deferreturn, data have the form of their kind, and nothing is left over. One word more or less in
+// runtime.moduledata, in the head, or in the records is noticed (verify_test.go tries all), and the passes are left
+// out.
 //
-// Three more steps were built and rejected, because the 9 % that they save are not worth their
-// risks: packing the runtime's function records by columns and unpacking them at the start,
-// clearing the descriptions of types that never reach an interface, and computing a table of
-// powers of ten. Binaryen's wasm-opt makes the compressed program larger.
+// Three more steps were built and rejected, because the 9 % that they save are not worth their risks: packing the
+// runtime's function records by columns and unpacking them at the start, clearing the descriptions of types that never
+// reach an interface, and computing a table of powers of ten. Binaryen's wasm-opt makes the compressed program larger.
 package passes

@@ -53,9 +53,8 @@ type program struct {
 	parsed   []*flow.Function
 }
 
-// Run rewrites a program. It returns an error if file is not a WebAssembly module. Anything else
-// that a pass does not support leaves the pass out. If all passes are left out, Run returns file
-// itself.
+// Run rewrites a program. It returns an error if file is not a WebAssembly module. Anything else that a pass does not
+// support leaves the pass out. If all passes are left out, Run returns file itself.
 func Run(file []byte, o Options) (out []byte, left []LeftOut, err error) {
 	p := &program{options: o, packed: true}
 	if p.sections, err = module.Read(file); err != nil {
@@ -116,8 +115,7 @@ func (p *program) setSection(id byte, body []byte) {
 	p.sections[module.Find(p.sections, id)].Body = body
 }
 
-// edit makes a pass change a copy of the memory, which replaces the memory unless an offset was
-// invalid.
+// edit makes a pass change a copy of the memory, which replaces the memory unless an offset was invalid.
 func (p *program) edit(change func(t *tables)) error {
 	t := *p.tables
 	t.b = bytes.Clone(p.memory)
@@ -154,15 +152,13 @@ func (p *program) coarsenSearch() error {
 	})
 }
 
-// joinSegments writes the initial memory in few segments. Go's linker writes up to 100,000, one
-// for every range between some zeros. Each has an address and a length, which hardly compress,
-// while the zeros between would cost nothing: joined, the file is larger and its compressed
-// forms are smaller.
+// joinSegments writes the initial memory in few segments. Go's linker writes up to 100,000, one for every range between
+// some zeros. Each has an address and a length, which hardly compress, while the zeros between would cost nothing:
+// joined, the file is larger and its compressed forms are smaller.
 //
-// It relies only on the specification: a module's own memory is zero until its data segments, in
-// their order, are laid out before anything runs, so any segments that make the same memory do
-// the same. module.InitialMemory refuses what would make a difference: imported memories,
-// segments that are laid out later or elsewhere, and those that do not fit.
+// It relies only on the specification: a module's own memory is zero until its data segments, in their order, are laid
+// out before anything runs, so any segments that make the same memory do the same. module.InitialMemory refuses what
+// would make a difference: imported memories, segments that are laid out later or elsewhere, and those that do not fit.
 func (p *program) joinSegments() error {
 	const joinWithin = 64 // the largest gap of zeros, in bytes, that is written out
 	if p.memory == nil {
@@ -173,10 +169,9 @@ func (p *program) joinSegments() error {
 	return nil
 }
 
-// verified are the versions of Go for whose programs all passes may run. The layout of the
-// runtime's tables is checked in every program, word by word (verify.go). A program does not
-// show what its runtime and its compiler do with the tables. To verify a version, check with
-// that version in place (GOTOOLCHAIN=go1.27.0):
+// verified are the versions of Go for whose programs all passes may run. The layout of the runtime's tables is checked
+// in every program, word by word (verify.go). A program does not show what its runtime and its compiler do with the
+// tables. To verify a version, check with that version in place (GOTOOLCHAIN=go1.27.0):
 //
 //   - go test ./cmd/wasmopt/... passes except for the test that asks for this list. It
 //     rewrites programs with difficult control flow (gotos into loops, recovered panics,

@@ -243,9 +243,8 @@ func (v *view) starts(s span) map[int]bool {
 	return starts
 }
 
-// values describes a table by instruction (runtime/symtab.go, step): pairs of numbers (LEB128),
-// a difference of a value, whose lowest bit is the sign, and a distance, until a difference of 0
-// that is not the first.
+// values describes a table by instruction (runtime/symtab.go, step): pairs of numbers (LEB128), a difference of a
+// value, whose lowest bit is the sign, and a distance, until a difference of 0 that is not the first.
 type values struct {
 	end         int // address after the table
 	least, most int // smallest and largest value; the runtime starts at -1

@@ -41,8 +41,7 @@ func (p *program) dropInlined() error {
 	})
 }
 
-// inlinedCalls returns the offset and the length of the list of inlined calls of the function
-// with record f, or 0, 0.
+// inlinedCalls returns the offset and the length of the list of inlined calls of the function with record f, or 0, 0.
 func (t *tables) inlinedCalls(f int) (off, n int) {
 	tables := t.word(f + funcPCData)
 	if tables <= pcInlined || !t.within(f, funcSize) || t.b[f+funcFuncData] <= dataInlined {
@@ -93,10 +92,9 @@ func (p *program) dropLines() error {
 	})
 }
 
-// shareNames gives functions of libraries one name for each package, "strconv.?", writes the
-// type parameters in other names as they are printed, "[...]", and clears the names that no
-// function has any more. Functions of main and of Options.Keep keep their names, and so do those
-// that the runtime knows by number or name.
+// shareNames gives functions of libraries one name for each package, "strconv.?", writes the type parameters in other
+// names as they are printed, "[...]", and clears the names that no function has any more. Functions of main and of
+// Options.Keep keep their names, and so do those that the runtime knows by number or name.
 //
 // A name stays at its place or is cleared; no name becomes longer. Lists of inlined calls that
 // have not been cleared keep the names in them.
@@ -111,8 +109,7 @@ func (p *program) shareNames() error {
 	})
 }
 
-// share gives common names to the functions that need not keep theirs, and returns the offsets
-// of the names in use.
+// share gives common names to the functions that need not keep theirs, and returns the offsets of the names in use.
 func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 	used = map[int]bool{}
 	var others []int

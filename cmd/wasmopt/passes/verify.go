@@ -9,11 +9,10 @@ import (
 	"memtide/cmd/wasmopt/flow"
 )
 
-// A verifier checks that the tables have the known layout, every byte from the head to the end
-// and every word of moduledata that is used, by what they point to: each part ends where the
-// next begins, each offset leads to the start of the right kind of data, repeated information
-// agrees, and nothing is left over. An additional or a missing word anywhere contradicts some of
-// this. It writes nothing.
+// A verifier checks that the tables have the known layout, every byte from the head to the end and every word of
+// moduledata that is used, by what they point to: each part ends where the next begins, each offset leads to the start
+// of the right kind of data, repeated information agrees, and nothing is left over. An additional or a missing word
+// anywhere contradicts some of this. It writes nothing.
 type verifier struct {
 	*tables
 	functions []*flow.Function
@@ -130,9 +129,8 @@ func (v *verifier) fills(at int, part span, what string) {
 	}
 }
 
-// deferReturn returns the number, as in calls, of the function that runs deferred calls, at
-// whose calls functions continue after panics. It returns -1 if the program does not have the
-// function.
+// deferReturn returns the number, as in calls, of the function that runs deferred calls, at whose calls functions
+// continue after panics. It returns -1 if the program does not have the function.
 func (v *verifier) deferReturn() int64 {
 	for i := range v.funcs {
 		if f := v.function(i); v.within(f, funcSize) && v.name(v.word(f+funcName)) == deferReturn {
@@ -154,8 +152,7 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 		return
 	}
 
-	// The tables of one function all cover the same places: those of its code, and at most one
-	// more.
+	// The tables of one function all cover the same places: those of its code, and at most one more.
 	places := -1
 	cover := func(at int, what string) (t values) {
 		off := v.word(at)
@@ -220,8 +217,7 @@ func (v *verifier) verifyPCs() {
 	v.fills(at, v.pcs, "tables by instruction")
 }
 
-// verifyData checks that data of functions do not overlap, with only zeros for alignment between
-// them.
+// verifyData checks that data of functions do not overlap, with only zeros for alignment between them.
 func (v *verifier) verifyData() {
 	at := 0
 	for _, off := range slices.Sorted(maps.Keys(v.dataAt)) {

@@ -306,8 +306,7 @@ func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	return sender.End, ok
 }
 
-// queued returns when the message of x to rank to arrives, after those that its rank has sent to the same rank
-// before.
+// queued returns when the message of x to rank to arrives, after those that its rank has sent to the same rank before.
 func (c *proof) queued(x pipeline.Span, to int) (free time.Duration) {
 	for _, y := range c.t.Ranks[c.p.Stages[x.Stage].Rank] {
 		at := c.to(y.Pass)

@@ -150,8 +150,7 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 	return "This is binary data of an unknown kind", hint("collect")
 }
 
-// isWide reports whether head is Latin letters in UTF-16: every second byte is 0, and the others
-// are not control bytes.
+// isWide reports whether head is Latin letters in UTF-16: every second byte is 0, and the others are not control bytes.
 func isWide(head []byte) bool {
 	head = head[:min(len(head), 512)&^1]
 	zeros, odd := [2]int{}, [2]int{}
@@ -167,8 +166,7 @@ func isWide(head []byte) bool {
 	return len(head) >= 8 && (is(0, 1) || is(1, 0))
 }
 
-// isPackets reports whether the head is a list of at least three protocol buffers messages with
-// field number 1.
+// isPackets reports whether the head is a list of at least three protocol buffers messages with field number 1.
 func isPackets(head []byte) bool {
 	n := 0
 	for len(head) > 0 {

@@ -21,11 +21,10 @@ const (
 	maxColumns = 1000     // also excludes files that only look like a table of stages
 )
 
-// Rows calls visit with each row of a table and its line. It skips blank rows, which
-// spreadsheets leave at the end, and lines that begin with comment. first is the line of the
-// file on which the table begins. Rows ends reading with an error if a row is too long, has too
-// many cells or cannot be read, and if errs has enough errors. A row is valid until the next
-// one.
+// Rows calls visit with each row of a table and its line. It skips blank rows, which spreadsheets leave at the end, and
+// lines that begin with comment. first is the line of the file on which the table begins. Rows ends reading with an
+// error if a row is too long, has too many cells or cannot be read, and if errs has enough errors. A row is valid until
+// the next one.
 func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll *engine.Poll,
 	visit func(line int, row []string)) {
 	if line, found := check(data, byte(comma)); found != "" {

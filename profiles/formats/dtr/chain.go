@@ -12,10 +12,9 @@ import (
 
 // From a sequence of functions to a chain
 //
-// The forward can be cut after a function if the rest of the forward reads exactly one of the
-// storages that the forward has made, and does not change it in place: that storage is the
-// output of the stage. A stage saves the storages that it makes if the backward reads them, or
-// if the log releases them only in the backward.
+// The forward can be cut after a function if the rest of the forward reads exactly one of the storages that the forward
+// has made, and does not change it in place: that storage is the output of the stage. A stage saves the storages that
+// it makes if the backward reads them, or if the log releases them only in the backward.
 
 // lives holds the lifetime of each storage, as indices of functions.
 type lives struct {
@@ -102,8 +101,7 @@ func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 	return ends, crossing
 }
 
-// chain returns the chain, or nil if the functions do not form a chain, and the 1-based stage of
-// each function, or 0.
+// chain returns the chain, or nil if the functions do not form a chain, and the 1-based stage of each function, or 0.
 func (d *dtrLog) chain(l lives, poll *engine.Poll) (c *engine.Chain, stages []int) {
 	stages = make([]int, len(d.calls))
 	ends, crossing := d.cuts(l)
@@ -257,11 +255,10 @@ func alike(forward, back string) bool {
 
 // Steps with several backward passes, as GANs have
 //
-// A log shows at most where the first backward begins, and never where another forward begins.
-// Functions after the start of the first backward belong to a forward if at least alikeRun in a
-// row equal functions before it, with results of the same sizes. In seven of DTR's logs, which
-// have one backward, at most two functions in a row are equal; in its log of a GAN the rule
-// finds every function that is in no backward, such as addmm. Functions that the first forward
+// A log shows at most where the first backward begins, and never where another forward begins. Functions after the
+// start of the first backward belong to a forward if at least alikeRun in a row equal functions before it, with results
+// of the same sizes. In seven of DTR's logs, which have one backward, at most two functions in a row are equal; in its
+// log of a GAN the rule finds every function that is in no backward, such as addmm. Functions that the first forward
 // did not run stay in the backward.
 const alikeRun = 4
 
@@ -320,9 +317,8 @@ func (d *dtrLog) assign() (again int) {
 	return again
 }
 
-// seeded returns the first function of a backward whose first function with a name of the
-// backward is at. Autograd first makes the gradient of the loss, a single 1, and the functions
-// between may have names of the forward.
+// seeded returns the first function of a backward whose first function with a name of the backward is at. Autograd
+// first makes the gradient of the loss, a single 1, and the functions between may have names of the forward.
 func (d *dtrLog) seeded(at int) int {
 	const number = 8 // the largest size of a single number, in bytes
 	for i := at; i >= 0; i-- {
@@ -365,9 +361,8 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 	return p
 }
 
-// output reports whether the backward makes a storage that is never released, such as the
-// gradient of a weight. Storages of the forward are not outputs: the program may still hold
-// their names.
+// output reports whether the backward makes a storage that is never released, such as the gradient of a weight.
+// Storages of the forward are not outputs: the program may still hold their names.
 func (d *dtrLog) output(s int) bool { return d.storages[s].back && d.storages[s].refs > 0 }
 
 // graph returns the graph of the step, whose values are storages. At the end, an operation reads

@@ -35,8 +35,7 @@ func looksDTR(head []byte) bool {
 // dtrMost bounds functions and storages, so that the native format can hold their graph.
 const dtrMost = parse.MaxGraph / 2
 
-// dtrLongest is the longest line in bytes. It suffices for a function with ten thousand
-// arguments.
+// dtrLongest is the longest line in bytes. It suffices for a function with ten thousand arguments.
 const dtrLongest = 256 << 10
 
 // dtrLine is one instruction: its texts, numbers and lists by key.

@@ -1,6 +1,5 @@
-// Package formattest has helpers for the tests of formats. The contract of every format is in
-// the tests of formats/all. The tests of one format are in its own folder, and link formats/all
-// so that every format sees the content.
+// Package formattest has helpers for the tests of formats. The contract of every format is in the tests of formats/all.
+// The tests of one format are in its own folder, and link formats/all so that every format sees the content.
 package formattest
 
 import (
@@ -25,8 +24,7 @@ func MustDecode(t testing.TB, name string, data []byte) *profiles.Profile {
 	return p
 }
 
-// CheckProblems checks that an error of Decode is nil or consists of complete problems. It is
-// for calls without a poll.
+// CheckProblems checks that an error of Decode is nil or consists of complete problems. It is for calls without a poll.
 func CheckProblems(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {

@@ -40,15 +40,13 @@ var (
 	layers = []string{"num_hidden_layers", "n_layer", "num_layers", "n_layers"}
 )
 
-// denoisers lists the ends of class names of transformers in diffusers, whose config.json has no
-// model_type.
+// denoisers lists the ends of class names of transformers in diffusers, whose config.json has no model_type.
 var denoisers = []string{"Transformer2DModel\"", "Transformer3DModel\"", "UNet2DConditionModel\""}
 
 // matchHFConfig claims an object that has a model_type, the class of a transformer of diffusers,
 // or the sizes of a transformer, and is neither a profile nor a trace.
 func matchHFConfig(head []byte) bool {
-	// Reading a head as JSON takes milliseconds in a browser; most other files do not even
-	// contain these words.
+	// Reading a head as JSON takes milliseconds in a browser; most other files do not even contain these words.
 	contains := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(key string) bool { return bytes.Contains(head, []byte(key)) })
 	}

@@ -15,8 +15,7 @@ type event struct {
 	timed                                        bool
 }
 
-// readEvent reads an event and keeps what is needed of it. It reports whether the event is a
-// JSON object.
+// readEvent reads an event and keeps what is needed of it. It reports whether the event is a JSON object.
 func (t *trace) readEvent(v []byte) bool {
 	var e event
 	ok := t.stream.EachField(v, func(key, value []byte) {
@@ -56,8 +55,7 @@ func (t *trace) readEvent(v []byte) bool {
 	return true
 }
 
-// readComplete reads an event with a duration. Categories have two names, from before and after
-// PyTorch 1.10.
+// readComplete reads an event with a duration. Categories have two names, from before and after PyTorch 1.10.
 func (t *trace) readComplete(e *event) {
 	switch string(e.category) {
 	case "Operator", "cpu_op", "user_annotation":
@@ -189,8 +187,7 @@ func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch in
 	}
 }
 
-// withoutFirst returns a list without its first item, for NextItem: its first byte stands for
-// the bracket.
+// withoutFirst returns a list without its first item, for NextItem: its first byte stands for the bracket.
 func (t *trace) withoutFirst(list []byte) []byte {
 	if len(list) < 2 {
 		return nil

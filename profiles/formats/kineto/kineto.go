@@ -34,8 +34,7 @@ func init() {
 	})
 }
 
-// looksTraced claims an object with traceEvents, or with the header that precedes them, or a
-// list of events.
+// looksTraced claims an object with traceEvents, or with the header that precedes them, or a list of events.
 func looksTraced(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
@@ -216,8 +215,7 @@ func (s *ktStep) compiledOps() (n int) {
 	return n
 }
 
-// describe adds notes on the sources of the numbers, and warnings on what is missing in the
-// trace.
+// describe adds notes on the sources of the numbers, and warnings on what is missing in the trace.
 func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fresh bool) {
 	device := int64(0) // whose memory is in the trace
 	if len(s.used) > 0 {
@@ -334,8 +332,7 @@ func (s *ktStep) describeMemory(p *profiles.Profile, list []stage, fresh bool) {
 	}
 }
 
-// comparePeaks compares the peak in the trace with the peak of the chain, both without the
-// memory before the forward.
+// comparePeaks compares the peak in the trace with the peak of the chain, both without the memory before the forward.
 func (s *ktStep) comparePeaks(p *profiles.Profile, list []stage, fresh bool) {
 	end := list[0].to
 	for i := range list {

@@ -62,11 +62,10 @@ func (s *ktStep) moduleNodes() []*node {
 	return s.nest(list)
 }
 
-// namedNodes returns the ranges that the author of the program named with record_function, if
-// they are the layers of the forward: at least three, none with most of the operators, and
-// together with at least 80 % of them. Phases of the step are left out: ranges that extend into
-// the backward, or have the name of a phase. Otherwise it returns nil, and s.notLayers is the
-// name of a range that is not a layer.
+// namedNodes returns the ranges that the author of the program named with record_function, if they are the layers of
+// the forward: at least three, none with most of the operators, and together with at least 80 % of them. Phases of the
+// step are left out: ranges that extend into the backward, or have the name of a phase. Otherwise it returns nil, and
+// s.notLayers is the name of a range that is not a layer.
 func (s *ktStep) namedNodes() []*node {
 	var list []*node
 	for i := range s.ops {
@@ -109,8 +108,7 @@ func (s *ktStep) namedNodes() []*node {
 	return layers
 }
 
-// ofPyTorch reports whether a range is named by PyTorch itself, not by the author of the
-// program.
+// ofPyTorch reports whether a range is named by PyTorch itself, not by the author of the program.
 func ofPyTorch(name string) bool {
 	return communicates(name) || begins(name, "ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.",
 		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region")

@@ -11,9 +11,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// The content of a trace that is kept: columns of the few kinds of events that matter. Most
-// events, such as frames of Python and arrows, are skipped without a copy. Times are nanoseconds
-// on the clock of the trace.
+// The content of a trace that is kept: columns of the few kinds of events that matter. Most events, such as frames of
+// Python and arrows, are skipped without a copy. Times are nanoseconds on the clock of the trace.
 
 // ktOp is an operator of PyTorch, or a range that the author of the program named.
 type ktOp struct {
@@ -109,8 +108,7 @@ const (
 	room       = 2 * 96   // bytes of a kept event, in a list that grows
 )
 
-// text returns the index of a text in texts: 0 for the empty text, and for texts above the
-// limit.
+// text returns the index of a text in texts: 0 for the empty text, and for texts above the limit.
 func (t *trace) text(v []byte) int32 {
 	v = v[:min(len(v), mostName)]
 	if id, ok := t.known[string(v)]; ok {

@@ -56,8 +56,7 @@ func (s *ktStep) cut(nodes []*node) (list []stage) {
 	return list
 }
 
-// cutLoss makes the loss a stage: the last module or the first operator after it whose name says
-// loss.
+// cutLoss makes the loss a stage: the last module or the first operator after it whose name says loss.
 func (s *ktStep) cutLoss(list []stage) []stage {
 	if n := len(list); n > 1 && strings.Contains(strings.ToLower(list[n-1].node.class+list[n-1].node.name), "loss") {
 		list[n-1].isLoss = true
@@ -125,9 +124,8 @@ func (s *ktStep) measure(list []stage) {
 	}
 }
 
-// owners returns the stage of each outermost operator of the backward. An operator without a
-// sequence number, such as the sum of a gradient, belongs to the stage of the operator before
-// it.
+// owners returns the stage of each outermost operator of the backward. An operator without a sequence number, such as
+// the sum of a gradient, belongs to the stage of the operator before it.
 func (s *ktStep) owners(list []stage) map[int]int {
 	owner := map[int]int{}
 	for thread, tops := range s.tops {
@@ -252,9 +250,8 @@ func (s *ktStep) chain(list []stage) *engine.Chain {
 	return c
 }
 
-// Work during a step that does not belong to layers: collectives, which wait for other devices,
-// and forwards that the backward runs again (checkpointing). Its time is not part of the stages
-// but reported in notes.
+// Work during a step that does not belong to layers: collectives, which wait for other devices, and forwards that the
+// backward runs again (checkpointing). Its time is not part of the stages but reported in notes.
 
 // workKind is the purpose of work on the device.
 type workKind uint8
@@ -271,8 +268,7 @@ type aside struct {
 	kind workKind
 }
 
-// communicates reports whether a kernel or an operator moves data between devices, or packs it
-// for that.
+// communicates reports whether a kernel or an operator moves data between devices, or packs it for that.
 func communicates(name string) bool {
 	return begins(name, "nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms", "_c10d_functional::",
 		"torch::distributed::", "torch.distributed.")

@@ -102,9 +102,8 @@ func (t *trace) works() (works []work, lost int) {
 	return works, lost
 }
 
-// windows returns the steps of the trace and their mark. The steps are the ranges of the
-// profiler's step(), or the times between two ends of an optimizer's step, or the whole trace
-// without a mark.
+// windows returns the steps of the trace and their mark. The steps are the ranges of the profiler's step(), or the
+// times between two ends of an optimizer's step, or the whole trace without a mark.
 func (t *trace) windows() (list []window, how string) {
 	seen := map[int32]bool{}
 	var ends []int64
@@ -134,8 +133,7 @@ func (t *trace) windows() (list []window, how string) {
 	return []window{{0, math.MaxInt64}}, ""
 }
 
-// medianWindow returns the step with the median of the work, the lower one of two. list is
-// sorted.
+// medianWindow returns the step with the median of the work, the lower one of two. list is sorted.
 func medianWindow(list []window, works []work) window {
 	type sum struct{ took, index int64 }
 	sums := make([]sum, len(list))
@@ -215,8 +213,7 @@ func (s *ktStep) findMemory() {
 	s.held = append(s.held, sum)
 }
 
-// mostVotes returns the number with the most votes, the lowest of equal ones, or -1 without
-// votes.
+// mostVotes returns the number with the most votes, the lowest of equal ones, or -1 without votes.
 func mostVotes(votes map[int32]int) int32 {
 	best := int32(-1)
 	for k, n := range votes {
@@ -307,9 +304,8 @@ func (s *ktStep) topAt(thread int32, at int64) int {
 	return tops[i]
 }
 
-// splitSteps splits windows, sorted by start, where a forward follows a backward: a window that
-// runs both several times has several steps. It drops parts without a forward and its backward,
-// unless no part has both.
+// splitSteps splits windows, sorted by start, where a forward follows a backward: a window that runs both several times
+// has several steps. It drops parts without a forward and its backward, unless no part has both.
 func (t *trace) splitSteps(list []window) []window {
 	var out []window
 	for _, w := range list {

@@ -26,8 +26,7 @@ func init() {
 	})
 }
 
-// miniColumns returns the names in the first line, in lower case, or nil if the file is not a
-// MiniMalloc instance.
+// miniColumns returns the names in the first line, in lower case, or nil if the file is not a MiniMalloc instance.
 func miniColumns(head []byte) []string {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	line, _, _ := bytes.Cut(head, []byte("\n"))

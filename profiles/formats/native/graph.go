@@ -68,8 +68,7 @@ func readGraph(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	p.Warnings = append(p.Warnings, keys.Warning("in values and ops")...)
 }
 
-// withinRef is a reference from a value to the value that it is within. It is resolved when all
-// values are known.
+// withinRef is a reference from a value to the value that it is within. It is resolved when all values are known.
 type withinRef struct {
 	index int // index of the value in the list
 	id    any

@@ -80,8 +80,7 @@ func (c *call) fold() {
 	}
 }
 
-// spread returns n values: vals itself, or its single value repeated. It returns nil for other
-// lengths.
+// spread returns n values: vals itself, or its single value repeated. It returns nil for other lengths.
 func spread(vals []int64, n int64) []int64 {
 	if int64(len(vals)) == n {
 		return vals
@@ -103,8 +102,7 @@ func zip(a, b []int64, f func(a, b int64) int64) []int64 {
 	return out
 }
 
-// integerOps holds the operators on two integers. Overflow wraps: a result is checked when it is
-// used as a size.
+// integerOps holds the operators on two integers. Overflow wraps: a result is checked when it is used as a size.
 var integerOps = map[string]func(a, b int64) int64{
 	"Add": func(a, b int64) int64 { return a + b },
 	"Sub": func(a, b int64) int64 { return a - b },
@@ -260,10 +258,9 @@ func (c *call) constantOfShape(out *onnxValue) {
 	}
 }
 
-// Before operator sets 17 and 20, ONNX has no layer normalisation and no GELU: exporters write
-// nine and five operators instead, which would keep much more than the single operator that the
-// program ran. The same holds for the normalisation and the activation of gated networks. fuse
-// restores the single operators.
+// Before operator sets 17 and 20, ONNX has no layer normalisation and no GELU: exporters write nine and five operators
+// instead, which would keep much more than the single operator that the program ran. The same holds for the
+// normalisation and the activation of gated networks. fuse restores the single operators.
 
 // fuser has the maker and the readers of each value, as indices of nodes.
 type fuser struct {
@@ -402,8 +399,7 @@ func (f *fuser) layerNorm(root int) bool {
 		f.other(quotient, root) != f.m.nodes[centred].Out[0] {
 		return false
 	}
-	// The difference may be read only by its square and the quotient, and the other results only
-	// once.
+	// The difference may be read only by its square and the quotient, and the other results only once.
 	if !f.readOnce(eps, variance, square, mean) || slices.ContainsFunc(f.readers[f.m.nodes[centred].Out[0]],
 		func(r int) bool { return r != square && r != quotient }) {
 		return false

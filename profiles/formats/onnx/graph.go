@@ -12,9 +12,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// From the nodes of a model to operators. ONNX requires that nodes are in an order in which they
-// can run. Nodes that depend only on constants become no operator. Weights are counted at the
-// first operator that reads them.
+// From the nodes of a model to operators. ONNX requires that nodes are in an order in which they can run. Nodes that
+// depend only on constants become no operator. Weights are counted at the first operator that reads them.
 
 // Errors of a node's inputs.
 var (

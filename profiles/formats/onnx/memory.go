@@ -165,8 +165,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	}
 }
 
-// statistics returns how many 32-bit numbers a normalisation keeps: the mean and the inverse
-// deviation of each group.
+// statistics returns how many 32-bit numbers a normalisation keeps: the mean and the inverse deviation of each group.
 func (g *onnxGraph) statistics(c *call) int64 {
 	x := c.in(0)
 	count := elementCount(x.dims)
@@ -257,9 +256,8 @@ func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	return g.time.Conv(analytic.Classify(in, out, height, width, stride, group), float64(results)*taps, bytes)
 }
 
-// workInPlace makes activations, sums and factors overwrite their input where a program may: no
-// other operator reads the input, and no backward needs it. The file does not say this, but
-// networks for training are usually written so.
+// workInPlace makes activations, sums and factors overwrite their input where a program may: no other operator reads
+// the input, and no backward needs it. The file does not say this, but networks for training are usually written so.
 func (g *onnxGraph) workInPlace() {
 	readers := make([]int, len(g.ops))
 	for i := range g.ops {
@@ -323,8 +321,7 @@ type onnxRule struct {
 	plain  bool // PyTorch has the same operator, so sizes are exact
 }
 
-// cost is the kind of work of an operator, on which its time and further rules depend (see
-// onnxGraph.describe).
+// cost is the kind of work of an operator, on which its time and further rules depend (see onnxGraph.describe).
 type cost uint8
 
 const (

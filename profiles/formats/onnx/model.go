@@ -13,12 +13,10 @@ import (
 	"memtide/profiles/parse"
 )
 
-// The parts of an ONNX model that determine memory and time: nodes, the shapes of tensors, and
-// the values of small integer tensors, from which shapes are computed. Numbers of fields are
-// those of onnx.proto (ir_version 3 to 13).
+// The parts of an ONNX model that determine memory and time: nodes, the shapes of tensors, and the values of small
+// integer tensors, from which shapes are computed. Numbers of fields are those of onnx.proto (ir_version 3 to 13).
 
-// Limits of a model. They keep reading below a second or two and are far above the sizes of
-// networks.
+// Limits of a model. They keep reading below a second or two and are far above the sizes of networks.
 const (
 	onnxMostNodes  = 4 * engine.MaxStages // constants and shapes included
 	onnxMostDims   = 16
@@ -59,8 +57,7 @@ type attr struct {
 	tensor *Tensor
 }
 
-// Tensor is a tensor of the file: an initializer, or an input, whose dimensions may have names
-// instead of sizes.
+// Tensor is a tensor of the file: an initializer, or an input, whose dimensions may have names instead of sizes.
 type Tensor struct {
 	Name   string
 	Type   int64     // TensorProto.DataType of onnx.proto
@@ -112,8 +109,7 @@ const (
 	tensorRoom = 400
 )
 
-// mostBuilt bounds the size from which the memory budget of a model follows: most of a larger
-// model is weights.
+// mostBuilt bounds the size from which the memory budget of a model follows: most of a larger model is weights.
 const mostBuilt = 64 << 20
 
 // readOnnx reads a model of total bytes; total is 0 if unknown.
@@ -226,8 +222,7 @@ func (r *reader) attribute(f wireField) (a attr) {
 	return a
 }
 
-// tensor reads the shape of a tensor, and its values if they are few integers or floats. Other
-// values are skipped.
+// tensor reads the shape of a tensor, and its values if they are few integers or floats. Other values are skipped.
 func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	t.shaped = true
 	r.room(tensorRoom)
@@ -314,8 +309,7 @@ func (r *reader) valueInfo(f wireField) (t Tensor) {
 	return t
 }
 
-// tensorType reads a type if it is a tensor: other types have no field with this number and
-// kind.
+// tensorType reads a type if it is a tensor: other types have no field with this number and kind.
 func (r *reader) tensorType(t *Tensor, f wireField) {
 	r.w.each("the type of a value", f.end, func(f wireField) {
 		if f.number != 1 || f.kind != wireBytes {

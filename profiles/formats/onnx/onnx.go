@@ -1,5 +1,4 @@
-// Package onnx reads ONNX models. It derives shapes and the memory that training keeps, and
-// estimates times.
+// Package onnx reads ONNX models. It derives shapes and the memory that training keeps, and estimates times.
 package onnx
 
 import (

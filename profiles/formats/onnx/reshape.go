@@ -265,8 +265,7 @@ func resizeShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// scales returns the factors: an attribute until operator set 8, and the second or third input
-// afterwards.
+// scales returns the factors: an attribute until operator set 8, and the second or third input afterwards.
 func (c *call) scales() []float32 {
 	if a := c.node.attr("scales"); a != nil {
 		return a.floats

@@ -99,8 +99,7 @@ func (c *call) list(name string, input int) []int64 {
 // wrongShape ends reading with an error about the node.
 func wrongShape(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
-// findAxis returns the index of axis a among rank dimensions, and whether it exists. A negative
-// a counts from the end.
+// findAxis returns the index of axis a among rank dimensions, and whether it exists. A negative a counts from the end.
 func findAxis(a int64, rank int) (at int, ok bool) {
 	if a < 0 {
 		a += int64(rank)
@@ -164,8 +163,7 @@ func (c *call) spatial(kernel []int64, rank int) spatial {
 	return s
 }
 
-// slide returns the number of positions of a filter along dimension i of an input with in
-// positions.
+// slide returns the number of positions of a filter along dimension i of an input with in positions.
 func (s *spatial) slide(i int, in int64) int64 {
 	stride := s.stride[i]
 	if strings.HasPrefix(s.auto, "SAME") {
@@ -284,8 +282,7 @@ func broadcastShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// broadcast returns the shape of an element-wise operation on two tensors, and whether the
-// shapes fit.
+// broadcast returns the shape of an element-wise operation on two tensors, and whether the shapes fit.
 func broadcast(a, b []int64) ([]int64, bool) {
 	if len(a) < len(b) {
 		a, b = b, a

@@ -118,8 +118,7 @@ func (w *wire) next(end int64) wireField {
 	return f
 }
 
-// varint reads a number with seven bits in each byte, the lowest first, that ends by position
-// end.
+// varint reads a number with seven bits in each byte, the lowest first, that ends by position end.
 func (w *wire) varint(end int64) (v uint64) {
 	for shift := 0; shift < 70; shift += 7 {
 		b := w.take(1, end)[0]
@@ -132,8 +131,7 @@ func (w *wire) varint(end int64) (v uint64) {
 	return 0
 }
 
-// take returns the next n bytes, at most short, which end by position end. They are valid until
-// more is read.
+// take returns the next n bytes, at most short, which end by position end. They are valid until more is read.
 func (w *wire) take(n int, end int64) []byte {
 	if int64(n) > end-w.at {
 		w.fail(errWireEnds)
@@ -190,8 +188,7 @@ func (f wireField) size() int { return int(f.end - f.w.at) }
 // bytes returns the content of wireBytes, at most short bytes, valid until more is read.
 func (f wireField) bytes() []byte { return f.w.take(f.size(), f.end) }
 
-// ints appends the numbers of a repeated integer field, packed or not, to list, up to a length
-// of most.
+// ints appends the numbers of a repeated integer field, packed or not, to list, up to a length of most.
 func (f wireField) ints(list []int64, most int) []int64 {
 	if f.kind == wireVarint && len(list) < most {
 		return append(list, int64(f.value))
@@ -204,8 +201,7 @@ func (f wireField) ints(list []int64, most int) []int64 {
 	return list
 }
 
-// floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to
-// a length of most.
+// floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to a length of most.
 func (f wireField) floats(list []float32, most int) []float32 {
 	if f.kind == wireFixed4 && len(list) < most {
 		return append(list, math.Float32frombits(uint32(f.value)))

@@ -158,9 +158,8 @@ func (v *view) stage(i int) engine.Stage {
 	return st
 }
 
-// span returns the time of the chosen operators between begin and end, and the most memory that
-// is allocated while one of them runs: the workspace, and the storages made since begin and not
-// freed.
+// span returns the time of the chosen operators between begin and end, and the most memory that is allocated while one
+// of them runs: the workspace, and the storages made since begin and not freed.
 func (v *view) span(begin, end int, chosen func(op int) bool) (sum time.Duration, peak engine.Bytes) {
 	var live engine.Bytes
 	var dying []int

@@ -125,8 +125,7 @@ func (r *reader) row(v any, n int, path, expected string) []any {
 	return row
 }
 
-// number reads v as an index of a list of n items. If v is not an index, it adds an error and
-// returns -1.
+// number reads v as an index of a list of n items. If v is not an index, it adds an error and returns -1.
 func (r *reader) number(v any, n int, path string) int {
 	text, _ := v.(json.Number)
 	k, err := strconv.Atoi(text.String())
@@ -264,8 +263,7 @@ func (r *reader) units() {
 	}
 }
 
-// kind returns the kind of event with this word, and how many items the event can refer to: 0
-// for other words.
+// kind returns the kind of event with this word, and how many items the event can refer to: 0 for other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
 	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls),
 		play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),

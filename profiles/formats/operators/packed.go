@@ -138,8 +138,7 @@ func appendTexts(b []byte, texts []string) []byte {
 // isPacked reports whether data is a packed file.
 func isPacked(data []byte) bool { return bytes.HasPrefix(data, []byte(profiles.PackedMagic)) }
 
-// plain returns a file as JSON, after unpacking it if it is packed. It does not check the
-// content of a packed file.
+// plain returns a file as JSON, after unpacking it if it is packed. It does not check the content of a packed file.
 func plain(packed []byte) ([]byte, error) {
 	if !isPacked(packed) {
 		return packed, nil

@@ -40,8 +40,7 @@ const most = engine.MaxStages
 // pdLine is the longest line in bytes. It suffices for an operator with a thousand outputs.
 const pdLine = 64 << 10
 
-// matchPipeDream claims text whose first line is an operator or an edge, and whose head has an
-// operator.
+// matchPipeDream claims text whose first line is an operator or an edge, and whose head has an operator.
 func matchPipeDream(head []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(sep)) &&
@@ -258,11 +257,10 @@ func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 			Notes: append(notes, l.Notes...)}}
 }
 
-// describeOperator sets the kind, the traits and the saved memory of an operator from its
-// description. The rules are those of PyTorch's autograd: convolutions, normalizations, linear
-// layers, pools and recurrent layers save their inputs; ReLU, sigmoid, softmax and recurrent
-// layers their outputs; max-pooling saves 64-bit indices, twice its 32-bit output; dropout a
-// mask of one byte per element.
+// describeOperator sets the kind, the traits and the saved memory of an operator from its description. The rules are
+// those of PyTorch's autograd: convolutions, normalizations, linear layers, pools and recurrent layers save their
+// inputs; ReLU, sigmoid, softmax and recurrent layers their outputs; max-pooling saves 64-bit indices, twice its 32-bit
+// output; dropout a mask of one byte per element.
 func describeOperator(o *chainify.Operator, description string) {
 	kind, _, _ := strings.Cut(description, "(")
 	kind, _, _ = strings.Cut(strings.TrimSpace(kind), " ")

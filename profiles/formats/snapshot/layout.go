@@ -164,9 +164,8 @@ func (s *snapshot) finish() {
 	}
 }
 
-// closeRest ends all open segments at the end, and adds the final segments that the trace did
-// not begin. The snapshot merges expandable segments, so their parts that the trace began are
-// left out.
+// closeRest ends all open segments at the end, and adds the final segments that the trace did not begin. The snapshot
+// merges expandable segments, so their parts that the trace began are left out.
 func (s *snapshot) closeRest(end int) {
 	var open []span
 	for _, i := range s.open {
@@ -350,8 +349,7 @@ func (s *snapshot) warnings() (list []string) {
 	return list
 }
 
-// does returns a number of things and what they do: "1 event contradicts", "3 events
-// contradict".
+// does returns a number of things and what they do: "1 event contradicts", "3 events contradict".
 func does(n int, noun, verb string) string {
 	if n == 1 {
 		verb += "s"
@@ -368,9 +366,8 @@ func (s *snapshot) notes() []string {
 	return list
 }
 
-// addrSet is a subset of a fixed list of addresses, in which the next address is found fast.
-// levels[0] has a bit for each address, and each further level a bit for each nonzero word of
-// the level before.
+// addrSet is a subset of a fixed list of addresses, in which the next address is found fast. levels[0] has a bit for
+// each address, and each further level a bit for each nonzero word of the level before.
 type addrSet struct {
 	all    []int64 // every possible address, sorted
 	levels [][]uint64

@@ -15,9 +15,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// snapshot converts the objects of a snapshot to lifetimes and addresses of buffers. The buffers
-// in use before the trace are those in use at the end, with the events undone from the last to
-// the first.
+// snapshot converts the objects of a snapshot to lifetimes and addresses of buffers. The buffers in use before the
+// trace are those in use at the end, with the events undone from the last to the first.
 type snapshot struct {
 	u       *unpickler
 	devices []profiles.DeviceMemory // devices with events or memory
@@ -335,9 +334,8 @@ func (s *snapshot) finishHistory() {
 	}
 }
 
-// chooseDevice sets the device: the one that the caller chose or else, among those with events
-// or memory in use, one with a failed request, then the one with the most reserved memory, then
-// the one with the most events.
+// chooseDevice sets the device: the one that the caller chose or else, among those with events or memory in use, one
+// with a failed request, then the one with the most reserved memory, then the one with the most events.
 func (s *snapshot) chooseDevice(traces, segments []pval, asked int) {
 	all := map[int]*profiles.DeviceMemory{}
 	of := func(d int) *profiles.DeviceMemory {
@@ -411,8 +409,7 @@ func sum(all engine.Bytes, size int64) engine.Bytes {
 	return min(all+engine.Bytes(max(0, min(size, parse.MaxNumber))), parse.MaxSum)
 }
 
-// deviceWarning returns a warning on which of several devices is shown and what the others hold,
-// or "".
+// deviceWarning returns a warning on which of several devices is shown and what the others hold, or "".
 func (s *snapshot) deviceWarning() string {
 	if len(s.devices) < 2 {
 		return ""

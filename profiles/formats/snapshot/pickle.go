@@ -9,17 +9,14 @@ import (
 	"memtide/profiles"
 )
 
-// A pickle is a program for a stack machine that builds Python objects. Its dangerous
-// instructions name functions and call them. This reader has only the instructions for
-// dictionaries, lists, tuples, texts and numbers, and refuses all others by name before they do
-// anything (opcodes: Python's Lib/pickletools.py).
+// A pickle is a program for a stack machine that builds Python objects. Its dangerous instructions name functions and
+// call them. This reader has only the instructions for dictionaries, lists, tuples, texts and numbers, and refuses all
+// others by name before they do anything (opcodes: Python's Lib/pickletools.py).
 //
-// Values are not kept in a generic form: a dictionary becomes a few fields, an event of the
-// allocator a row, a list of frames one number, and tuples become nothing. Equal texts are kept
-// once. The file is read a part at a time.
+// Values are not kept in a generic form: a dictionary becomes a few fields, an event of the allocator a row, a list of
+// frames one number, and tuples become nothing. Equal texts are kept once. The file is read a part at a time.
 
-// Bounds of the machine. Snapshots are nested about 6 deep, and Python writes at most 1000 items
-// at a time.
+// Bounds of the machine. Snapshots are nested about 6 deep, and Python writes at most 1000 items at a time.
 const (
 	mostMarks = 100
 	mostStack = 1 << 20
@@ -179,8 +176,7 @@ func (u *unpickler) push(v pval) {
 	u.stack = append(u.stack, v)
 }
 
-// pop removes n values from the stack, which have to be above the last mark. The result is valid
-// until the next push.
+// pop removes n values from the stack, which have to be above the last mark. The result is valid until the next push.
 func (u *unpickler) pop(n int) []pval {
 	base := 0
 	if len(u.marks) > 0 {
@@ -274,8 +270,7 @@ func (u *unpickler) allowed() int {
 	return min(64<<20+2*max(u.total, u.place()), mostRoom)
 }
 
-// remember stores the top of the stack in the memo. An open value is replaced there when it is
-// finished.
+// remember stores the top of the stack in the memo. An open value is replaced there when it is finished.
 func (u *unpickler) remember(op byte, operand uint64) {
 	if len(u.stack) == 0 {
 		u.damaged("a value is missing")

@@ -125,8 +125,7 @@ func (u *unpickler) damaged(why string) {
 		Remedy:   "Copy or download the file again. " + dumpAgain})
 }
 
-// foreign adds to e what kind of pickle this is if it is not a snapshot, as far as the texts at
-// its start show it.
+// foreign adds to e what kind of pickle this is if it is not a snapshot, as far as the texts at its start show it.
 func foreign(data []byte, e *profiles.FormatError) {
 	head := string(data[:min(len(data), profiles.HeadSize)])
 	has := func(words ...string) bool {

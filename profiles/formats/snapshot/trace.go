@@ -135,10 +135,9 @@ func (f *emptyingFinder) see(e *event) {
 	f.open = false
 }
 
-// emptyings returns the events before which the program emptied the cache. The allocator also
-// releases segments itself, when it has to reserve more than it can, and when it collects
-// garbage. So a release is not counted if the program then reserved more than ever was reserved;
-// pressed reports whether there was such a release.
+// emptyings returns the events before which the program emptied the cache. The allocator also releases segments itself,
+// when it has to reserve more than it can, and when it collects garbage. So a release is not counted if the program
+// then reserved more than ever was reserved; pressed reports whether there was such a release.
 func (s *snapshot) emptyings() (list []int, pressed bool) {
 	var most engine.Bytes
 	for _, l := range s.levels {

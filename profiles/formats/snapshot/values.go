@@ -10,10 +10,9 @@ import (
 // pval is a value of a pickle: its kind in the low bits, and a number or an index above them.
 type pval uint64
 
-// The kinds of values. Dictionaries and lists are open while they are being filled; an open
-// value is on the stack once. The instruction that uses a value finishes it: a dictionary
-// becomes an event of a trace, a frame or a record, and a list becomes a trace, a stack or a
-// list.
+// The kinds of values. Dictionaries and lists are open while they are being filled; an open value is on the stack once.
+// The instruction that uses a value finishes it: a dictionary becomes an event of a trace, a frame or a record, and a
+// list becomes a trace, a stack or a list.
 const (
 	pvOther pval = iota // None, floating-point numbers, tuples, large integers
 	pvInt
@@ -46,8 +45,7 @@ func integer(n int64) pval {
 	return pvOther
 }
 
-// packed returns a value for the memo, pvOther for a large number. Memos of snapshots have no
-// numbers.
+// packed returns a value for the memo, pvOther for a large number. Memos of snapshots have no numbers.
 func packed(v pval) uint32 {
 	if v>>32 > 0 {
 		return uint32(pvOther)
@@ -105,8 +103,7 @@ type openDict struct {
 // open has the position of an open value on the stack and in the memo, or noMemo.
 type open struct{ slot, memo int32 }
 
-// openList is a list that is being filled. Events go into trace; if there is a trace, other
-// items are only counted.
+// openList is a list that is being filled. Events go into trace; if there is a trace, other items are only counted.
 type openList struct {
 	items   []pval
 	charged int // number of items whose memory was charged
@@ -274,8 +271,7 @@ type input struct {
 	head   []byte
 }
 
-// mostOperand is the longest operand of an instruction. shortWindow is the most bytes that are
-// peeked at once.
+// mostOperand is the longest operand of an instruction. shortWindow is the most bytes that are peeked at once.
 const (
 	mostOperand = 8
 	shortWindow = 2 * textEnd

@@ -25,8 +25,7 @@ type reader struct {
 	evaluation bool // an operator has its behaviour for evaluation, not for training
 }
 
-// scope maps the names of tensors in a graph. Inputs of an inner graph are aliases of tensors
-// outside.
+// scope maps the names of tensors in a graph. Inputs of an inner graph are aliases of tensors outside.
 type scope struct {
 	prefix string
 	alias  map[string]string
@@ -227,8 +226,7 @@ func (r *reader) node(path string, n *node, s scope) {
 	r.add(n.Target, o, number)
 }
 
-// plain returns the name of an ATen operator without namespace, overload and the mark of working
-// in place.
+// plain returns the name of an ATen operator without namespace, overload and the mark of working in place.
 func plain(target string) string {
 	name, ok := strings.CutPrefix(target, "torch.ops.aten.")
 	if !ok {
@@ -238,8 +236,7 @@ func plain(target string) string {
 	return strings.TrimSuffix(name, "_")
 }
 
-// add adds an operator, converted to ONNX. number reports whether one of its arguments is a
-// number.
+// add adds an operator, converted to ONNX. number reports whether one of its arguments is a number.
 func (r *reader) add(target string, o onnx.Node, number bool) {
 	name := plain(target)
 	if op := operators[name]; op != "" {
@@ -295,9 +292,8 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 	r.t.Nodes = append(r.t.Nodes, o)
 }
 
-// inline replaces an operator that runs a graph, such as that of torch.no_grad, by the operators
-// of the graph. Argument at is the graph; the tensors after it are the inputs of the graph.
-// jsonfile bounds the depth of graphs.
+// inline replaces an operator that runs a graph, such as that of torch.no_grad, by the operators of the graph. Argument
+// at is the graph; the tensors after it are the inputs of the graph. jsonfile bounds the depth of graphs.
 func (r *reader) inline(path string, n *node, g *graph, at int, s scope) {
 	inner := scope{prefix: fmt.Sprintf("%s%d/", s.prefix, len(r.t.Nodes)), alias: map[string]string{}}
 	var given, taken, made, out []string
@@ -335,8 +331,7 @@ func (r *reader) inline(path string, n *node, g *graph, at int, s scope) {
 	}
 }
 
-// stageName returns the module of an operator, the last of "key,path,class;...", or "" if
-// unknown.
+// stageName returns the module of an operator, the last of "key,path,class;...", or "" if unknown.
 func stageName(n *node) string {
 	list := strings.Split(n.Metadata["nn_module_stack"], ";")
 	parts := strings.Split(list[len(list)-1], ",")

@@ -34,8 +34,7 @@ func init() {
 	})
 }
 
-// Marks of the parts of a zip archive: a file, an entry of the directory at the end, and the end
-// of the directory.
+// Marks of the parts of a zip archive: a file, an entry of the directory at the end, and the end of the directory.
 const (
 	entry   = "PK\x03\x04"
 	listing = "PK\x01\x02"

@@ -32,8 +32,7 @@ const columns = "    Memory  DType      Policy       Shape                     S
 // mostLayers bounds the numbers of layers; it is more than any model has.
 const mostLayers = 1000
 
-// group holds the activations of one layer, of several layers with one pattern, or of modules
-// outside of layers.
+// group holds the activations of one layer, of several layers with one pattern, or of modules outside of layers.
 type group struct {
 	line   int
 	layers []int // empty for modules outside of layers

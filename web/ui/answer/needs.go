@@ -17,8 +17,7 @@ import (
 	"memtide/web/state"
 )
 
-// The kinds of verdicts. Only Fits is green: a need close to the memory of the card, or computed by a
-// formula, is not.
+// The kinds of verdicts. Only Fits is green: a need close to the memory of the card, or computed by a formula, is not.
 const (
 	Fits    = "fits"
 	Should  = "should"

@@ -17,8 +17,7 @@ import (
 	"memtide/web/view"
 )
 
-// source returns the source of what is open, or of what is being opened first. For a training step it has
-// only a name.
+// source returns the source of what is open, or of what is being opened first. For a training step it has only a name.
 func source(s *state.State) state.Source {
 	if s.Step != nil {
 		return state.Source{File: ask.Title(s.Choice.Step)}

@@ -1,6 +1,5 @@
-// Package input turns what a person does with buttons, fields and keys into messages to the state.
-// An element's data-do says what it does; package app makes a Command of it. A key is an Action.
-// Texts that are not valid become refusals.
+// Package input turns what a person does with buttons, fields and keys into messages to the state. An element's data-do
+// says what it does; package app makes a Command of it. A key is an Action. Texts that are not valid become refusals.
 package input
 
 import (

@@ -1,5 +1,4 @@
-// Package mount defines the places on the page where pictures are painted: their heights, and what
-// each shows.
+// Package mount defines the places on the page where pictures are painted: their heights, and what each shows.
 package mount
 
 import (

@@ -16,8 +16,7 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Layers is the table of layers. It contains only the rows near the visible part, and empty rows as high as
-// the others.
+// Layers is the table of layers. It contains only the rows near the visible part, and empty rows as high as the others.
 type Layers struct {
 	S     *state.State
 	Hosts mount.Hosts

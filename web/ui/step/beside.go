@@ -39,7 +39,9 @@ func (c *View) besideView() *vugu.VGNode {
 	switch {
 	case failed != "":
 		say = "There is no answer to B: " + failed
-	case x != nil:
+	case x == nil: // room for the picture
+		height = c.S.Passes().Height()
+	default:
 		say, height = c.Differs(), x.Height()
 	}
 	host := element("div", attr("class", "host", "data-testid", "passes-b", "role", "img", "aria-label", say, "style",

@@ -65,7 +65,7 @@ var (
 		"sel":   {Doc: "what is selected, by what it is", Links: []string{"v=1&p=resnet101-b32&sel=B18"}},
 		"chain": {Doc: "`1`: the critical chain is shown", Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&chain=1"}},
 		"beside": {Doc: "the order of passes, as in `step.schedule`, that a pipeline is compared with, below it on one axis of time",
-			Links: []string{"v=1&step=llama3-8b&step.gpus=8&step.pp=8&step.accumulate=16&step.schedule=1f1b&beside=zb-h1"}},
+			Links: []string{"v=1&step=llama3-8b&step.accumulate=16&step.gpus=8&step.pp=8&step.schedule=1f1b&beside=zb-h1"}},
 		"open": {Doc: "what is unfolded: `lines` (all plans), `layers`, `table`, `sides` (A and B of a comparison beside each other)",
 			Links: []string{"v=1&p=resnet101-b32&open=layers"}},
 		"slow": {Doc: "the slowdown of a question that the page no longer asks; a link with it opens the case"},

@@ -91,14 +91,8 @@ func (p *program) lossKept(l *lossState) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {
-	case LossBF16: // log_softmax in the compute type; autocast widens it and also keeps its input
-		logits := p.scaledLogits(p.logit(n, e))
-		if p.s.autocast() {
-			l.saved = append(l.saved, p.share(logits), p.logit(n, 4))
-		} else {
-			l.saved = append(l.saved, p.logit(n, e))
-		}
-		p.holdOr(l, logits, e)
+	case LossBF16:
+		p.narrowLoss(l, n, e)
 	case LossFP32, LossShifted: // widened, then log_softmax
 		logits := p.scaledLogits(p.logit(n, e))
 		wide := p.logit(n, 4)
@@ -150,6 +144,25 @@ func (p *program) lossKept(l *lossState) {
 	case LossFused:
 		p.fusedChunks(l)
 	}
+}
+
+// narrowLoss is log_softmax of n logits in the compute type; autocast widens it and also keeps its input.
+func (p *program) narrowLoss(l *lossState, n, e int64) {
+	logits := p.scaledLogits(p.logit(n, e))
+	read := logits
+	if p.s.Copies {
+		read = p.logit(n, e)
+	}
+	if p.s.autocast() {
+		l.saved = append(l.saved, p.share(read))
+		e = 4
+	}
+	l.saved = append(l.saved, p.logit(n, e))
+	if p.s.Copies { // autocast widens what the model returns [accelerate: utils/operations.py, ConvertOutputsToFp32]
+		p.give(read)
+		p.give(p.logit(given(p.s.autocast(), n), 4))
+	}
+	p.holdOr(l, logits, p.s.Compute)
 }
 
 // scaledLogits returns the product of logits, or of their gradient, and a number, where the model has it. It takes over
@@ -230,6 +243,12 @@ func (p *program) lossGradient(l *lossState) handle {
 		one := p.logit(n, given(p.s.autocast(), 4-e)+e)
 		g = p.logit(n, e)
 		p.give(one)
+		if p.s.Copies { // zeros of the last token beside it
+			p.giveAll(l.saved)
+			whole := p.logit(n, e)
+			p.give(g)
+			g = whole
+		}
 	case LossFP32, LossShifted, LossDivided:
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:

@@ -26,7 +26,10 @@ type Model struct {
 	Pooler    bool  // beside BERT's head is a product of the first token, with a head of two labels
 	Fp32Loss  bool  // the loss of BERT's head is in fp32
 	Masked    bool  // BERT's head: a product, an activation, a norm, the words; its loss is in the compute type
-	Shorter   bool  // the loss leaves out the last token of each sequence
+	// until March 2025 the loss was of a copy of the logits without the last token, in the compute type [transformers
+	// 4.45 to 4.49: models/gpt2/modeling_gpt2.py and others; transformers#35875]
+	OwnLoss bool
+	Shorter bool // the loss leaves out the last token of each sequence
 
 	Ends       *Ends    // what is before and after the blocks of a network that is not a plain decoder, else nil
 	Latents    *Latents // what a token of a diffusion model is; nil for other models

@@ -40,11 +40,11 @@ func qwen2(m *Model) { m.Gated, m.QKVBias = true, true }
 func qwen3(m *Model) { m.Gated, m.QKNorm, m.Head = true, true, 128 }
 
 // mpt is a configuration of LLM-foundry: no biases, and 2048 learned positions where attention has no slopes.
-func mpt(m *Model) { m.Layer, m.NoBias = true, true }
+func mpt(m *Model) { m.Layer, m.NoBias, m.OwnLoss = true, true, true }
 
 func gpt2(m *Model) {
 	m.Positions, m.Layer, m.Bias, m.Joined, m.Act, m.Narrow = 1024, true, true, true, ActNew, true
-	m.Dropout, m.DropAttn, m.NoIDs, m.Dropped, m.OwnIDs = true, true, true, true, true
+	m.Dropout, m.DropAttn, m.NoIDs, m.Dropped, m.OwnIDs, m.OwnLoss = true, true, true, true, true, true
 }
 
 // bert looks both ways, normalises its sums and guesses masked words. The prediction of the next sentence is left out.
@@ -57,13 +57,15 @@ func bert(m *Model) {
 func phi(m *Model) { m.HeadBias, m.Layer, m.Bias, m.Parallel, m.OneNorm = true, true, true, true, true }
 
 // neox is a GPT-NeoX network: StableLM-alpha or Pythia.
-func neox(m *Model) { m.Layer, m.Bias, m.Parallel = true, true, true }
+func neox(m *Model) { m.Layer, m.Bias, m.Parallel, m.OwnLoss = true, true, true, true }
 
 // gemma has heads of a width of its own.
 func gemma(m *Model) { m.Gated, m.Head, m.Form = true, 256, FormPlus }
 
 // falcon has two norms where heads are in groups.
-func falcon(m *Model) { m.Head, m.Layer, m.Parallel, m.OneNorm = 64, true, true, m.Keys == 1 }
+func falcon(m *Model) {
+	m.Head, m.Layer, m.Parallel, m.OneNorm, m.OwnLoss = 64, true, true, m.Keys == 1, true
+}
 
 func qwen3moe(m *Model) {
 	qwen3(m)

@@ -166,6 +166,7 @@ type HeadLoss struct {
 	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the loss's backward
 	LogitsStay bool     // and through that of the blocks, too
+	Copies     bool     // LossBF16 reads a copy of the logits without the last token
 	Nexts      int64    // layers that predict later tokens, each with the head and a loss of its own
 	// losses whose gradient of logits and head's input stay until the step, when those of the head's weight are made
 	// [Megatron: core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication]

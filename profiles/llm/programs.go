@@ -26,6 +26,9 @@ var Programs = []Program{
 		func(s *Setup) {
 			if transformers(s); s.Loss == LossFP32 {
 				s.Loss = LossShifted
+				if s.Model != nil && s.Model.OwnLoss {
+					s.Loss, s.Copies = LossBF16, true
+				}
 			}
 			s.Optimizer = StepForeach
 			s.Linears = s.Model == nil || !strings.HasPrefix(s.Model.Family, "granitemoe")

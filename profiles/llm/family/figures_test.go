@@ -40,6 +40,7 @@ func TestFigures(t *testing.T) {
 	)
 	const (
 		small = `{"model_type":"gpt2","activation_function":"gelu_new","attn_pdrop":0.1,"embd_pdrop":0.1,"resid_pdrop":0.1,"n_embd":512,"n_head":8,"n_layer":12,"n_positions":1024,"vocab_size":50688}`
+		santa = `{"model_type":"gpt_bigcode","n_embd":2048,"n_head":16,"n_inner":8192,"n_layer":24,"n_positions":2048,"vocab_size":49280}`
 		giant = `{"model_type":"dinov2","hidden_size":1536,"num_hidden_layers":40,"num_attention_heads":24,"mlp_ratio":4,"use_swiglu_ffn":true,"image_size":224,"patch_size":14,"num_labels":1000}`
 	)
 	const (
@@ -258,6 +259,8 @@ func TestFigures(t *testing.T) {
 		{"Mistral 7B with LoRA", "mistral-7b", older, lora, allocated, 24.87 * (1 << 30), 1},
 		{"and 8 x 4,096", "mistral-7b", older, engine.Args{"batch": "8", "lora": "16", "targets": "attention",
 			"adapter-dropout": "yes", "no-autocast": "yes"}, allocated, 36.08 * (1 << 30), 1},
+		{"SantaCoder, whose loss is its own", santa, older, engine.Args{"states": "bf16", "seq": "2048"}, allocated,
+			11_267_745_280, 1},
 		// pytorch/ao, torchao/optim/README.md: DINOv2-g, and its optimizer on the CPU
 		{"DINOv2-g", giant, pictures, nil, allocated, 9.146 * (1 << 30), 1},
 		{"DINOv2-g, offloaded", giant, pictures, engine.Args{"host": "yes"}, allocated, 4.88 * (1 << 30), 1},

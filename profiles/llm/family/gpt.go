@@ -42,7 +42,7 @@ func (c *config) otherActs() {
 
 // gpt2 learns its positions, writes its activation in several operators, and has dropouts.
 func gpt2(c *config, m *llm.Model) {
-	m.Layer, m.Bias, m.Joined, m.Narrow, m.NoIDs, m.OwnIDs = true, true, true, true, true, true
+	m.Layer, m.Bias, m.Joined, m.Narrow, m.NoIDs, m.OwnIDs, m.OwnLoss = true, true, true, true, true, true, true
 	m.Positions = c.or(1024, "n_positions", "max_position_embeddings")
 	m.Act = c.gelu("activation_function", "gelu_new")
 	m.Dropout, m.DropAttn, m.Dropped = c.above(0.1, "resid_pdrop"), c.above(0.1, "attn_pdrop"),
@@ -88,7 +88,7 @@ func gptNeo(c *config, m *llm.Model) {
 
 // opt learns two positions more than its file says.
 func opt(c *config, m *llm.Model) {
-	m.Layer, m.Bias, m.OwnIDs = true, true, true
+	m.Layer, m.Bias, m.OwnIDs, m.OwnLoss = true, true, true, true
 	m.Positions = c.or(2048, "max_position_embeddings") + 2
 	m.Act = c.gelu("activation_function", "relu")
 	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0, "attention_dropout")
@@ -117,7 +117,7 @@ func persimmon(c *config, m *llm.Model) {
 func bloom(c *config, m *llm.Model) {
 	c.onlyEager(m)
 	m.Layer, m.Bias, m.OneQKV, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true, true
-	m.Dropout, m.DropAttn = c.above(0, "hidden_dropout"), c.above(0, "attention_dropout")
+	m.Dropout, m.DropAttn, m.OwnLoss = c.above(0, "hidden_dropout"), c.above(0, "attention_dropout"), true
 	c.flags(false, unclear, "apply_residual_connection_post_layernorm")
 }
 
@@ -129,7 +129,7 @@ func phi(c *config, m *llm.Model) {
 
 // neox has two norms, by itself of the same input.
 func neox(c *config, m *llm.Model) {
-	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, c.flag("use_parallel_residual", true), true
+	m.Layer, m.Bias, m.Parallel, m.Joined, m.OwnLoss = true, true, c.flag("use_parallel_residual", true), true, true
 	m.Rope = engine.Int64(float64(m.Head) * c.rope("partial_rotary_factor", c.number("rotary_pct", 0.25)))
 	m.Act = c.gelu("hidden_act", "gelu")
 	c.flags(true, "a gpt_neox whose blocks are not understood", "attention_bias")
@@ -137,7 +137,7 @@ func neox(c *config, m *llm.Model) {
 
 // falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two norms.
 func falcon(c *config, m *llm.Model) {
-	m.Layer, m.Parallel, m.OneNorm, m.Joined = true, true, true, true
+	m.Layer, m.Parallel, m.OneNorm, m.Joined, m.OwnLoss = true, true, true, true, true
 	m.Bias = c.flag("bias", false)
 	m.Keys = m.Heads
 	switch {
@@ -157,7 +157,7 @@ func mpt(c *config, m *llm.Model) {
 	if in.flag("qk_ln", false) || in.or(m.Heads, "kv_n_heads") != m.Heads || !c.flag("no_bias", true) {
 		c.fail("attn_config", "qk_ln, kv_n_heads or no_bias makes an mpt with biases, norms or shared keys, whose blocks are not understood", "An mpt as it was published is expected.", wayOut)
 	}
-	m.Layer, m.NoBias, m.Tied, m.Joined, m.NoIDs = true, true, true, true, true
+	m.Layer, m.NoBias, m.Tied, m.Joined, m.NoIDs, m.OwnLoss = true, true, true, true, true, true
 	m.Wide = c.or(4, "expansion_ratio") * m.Hidden
 	if positions := c.size("max_seq_len"); !in.flag("alibi", false) {
 		m.Positions = positions

@@ -104,9 +104,13 @@ func TestStepWork(t *testing.T) {
 		then        func(*state.State, int)
 		work, ended string
 	}{
-		"at work":             {func(*state.State, int) {}, wordsMoreWork, ""},
-		"ended at its limit":  {func(s *state.State, id int) { s.Update(state.StepFailed{ID: id}) }, "", wordsLimit},
-		"stopped by a person": {func(s *state.State, id int) { s.Update(state.Stop{}) }, "", wordsStopped},
+		"at work": {func(*state.State, int) {}, wordsMoreWork, ""},
+		"ended at its limit": {func(s *state.State, id int) {
+			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}}})
+			s.Update(state.StepFailed{ID: id})
+		}, "", wordsLimit},
+		"at its limit, without a verdict": {func(s *state.State, id int) { s.Update(state.StepFailed{ID: id}) }, wordsMoreWork, ""},
+		"stopped by a person":             {func(s *state.State, id int) { s.Update(state.Stop{}) }, "", wordsStopped},
 		"whole": {func(s *state.State, id int) {
 			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}},
 				Whole: true})

@@ -151,6 +151,7 @@ func TestCurveOfAStep(t *testing.T) {
 		t.Error("an answer that was stopped without orders has an empty place for its chart")
 	}
 	asked, e := pagetest.AskStep(t, "llama3.2-1b", args)
+	asked.Update(state.StepAnswered{ID: e.ID, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}}})
 	if asked.Update(state.StepFailed{ID: e.ID}); hidden() {
 		t.Error("a time limit took the place of the chart, which moves what is below")
 	}

@@ -135,6 +135,7 @@ func TestPhoneHeader(t *testing.T) {
 // window of 1280 by 1024 pixels has 320 by 256.
 func TestFourHundredPercent(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := openedPage(t, offload, 320, 256)
 	Eval[bool](p, `document.activeElement.blur(), scrollTo(0, 0), true`)
 	seen := map[string]bool{}

@@ -154,6 +154,7 @@ func TestCompareShots(t *testing.T) {
 // TestCompareAccessible checks that comparisons keep axe-core's rules.
 func TestCompareAccessible(t *testing.T) {
 	t.Parallel()
+	long(t)
 	source := axe(t)
 	p := New(t)
 	for _, c := range []struct {

@@ -160,6 +160,7 @@ func TestDamagedProgram(t *testing.T) {
 // TestDamagedSecond checks that a damaged second program, which reads other formats, is reported when a file
 // needs it, that what is shown stays, and that the file opens when it is dropped again.
 func TestDamagedSecond(t *testing.T) {
+	long(t)
 	p := New(t)
 	var mended atomic.Bool
 	p.URL = damaging(t, "second", damages["cut"], &mended)
@@ -183,6 +184,7 @@ func TestDamagedSecond(t *testing.T) {
 // TestDamagedSolver checks that a strategy of a damaged second program reports the damage, and that it can be
 // tried again.
 func TestDamagedSolver(t *testing.T) {
+	long(t)
 	p := New(t)
 	var mended atomic.Bool
 	p.URL = damaging(t, "second", damages["cut"], &mended)

@@ -167,6 +167,7 @@ func TestPrintOfDarkDocument(t *testing.T) {
 // for the width of the window, and is replaced by the live view after a click on its button or Enter on its link.
 func TestDocsPicture(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, c := range []struct {
 		width int64
 		file  string

@@ -56,6 +56,7 @@ func TestTenViews(t *testing.T) {
 // that only views in sight start, one after the other.
 func TestTenViewsInText(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := New(t)
 	site := p.URL
 	p.Viewport(720, 900)

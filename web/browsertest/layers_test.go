@@ -72,6 +72,7 @@ func TestLayerTable(t *testing.T) {
 // rules, in both themes, in a wide window and on a phone.
 func TestLayersAccessible(t *testing.T) {
 	t.Parallel()
+	long(t)
 	source := axe(t)
 	p := settledPage(t, "#v=1&p=alexnet-b16&m=751MiB")
 	Eval[bool](p, `byID("layers-toggle").click(); true`)

@@ -12,6 +12,7 @@ const tight = "#v=1&p=llama3-8b-step-optimizer.adamw_8bit-states.bf16-on-h100-sx
 // for readers who ask for less motion.
 func TestFades(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, motion := range []string{"no-preference", "reduce"} {
 		p := New(t)
 		p.media("", "prefers-reduced-motion", motion)

@@ -115,6 +115,7 @@ func (w *statusWriter) WriteHeader(status int) {
 // no others of its origin: neither those of other programs nor those of another memtide.
 func TestOfflineDeletesItsOwn(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := New(t)
 	server := httptest.NewServer(fileserver.Handler(shared.dist))
 	t.Cleanup(server.Close)

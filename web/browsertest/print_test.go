@@ -35,6 +35,7 @@ const brightness = `globalThis.brightness = () => {
 // again afterwards. The page is dark because the reader has chosen it, or because the system is dark.
 func TestPrintOfDarkPage(t *testing.T) {
 	t.Parallel()
+	long(t)
 	type look struct {
 		Page, Text              int
 		Timeline, Memory, Curve string
@@ -93,6 +94,7 @@ func TestPrintOfDarkPage(t *testing.T) {
 // on the canvases is not printed. Afterwards the canvases are back, with the curve as large as its place.
 func TestPrintedPictures(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const printed = `(() => {
 		const place = document.querySelector(".app"), wide = place.clientWidth - parseFloat(getComputedStyle(place).paddingLeft) - parseFloat(getComputedStyle(place).paddingRight);
 		const bad = [], pictures = [...document.querySelectorAll(".host")].filter((e) => e.checkVisibility());

@@ -149,6 +149,7 @@ var kindsOfFiles = []string{"svg", "png", "json", "html", "operations.csv", "lay
 // whatever the name of the file.
 func TestExportsComeBack(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := New(t)
 	p.Before(keepSaves)
 	link := sealed("v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200&sel=layer@5&title=Swap%20%26%20wait")
@@ -185,6 +186,7 @@ func TestExportsComeBack(t *testing.T) {
 // after that have to be equal to the first ones.
 func TestComparisonComesBack(t *testing.T) {
 	t.Parallel()
+	long(t)
 	p := New(t)
 	p.Before(keepSaves)
 	link := sealed("v=1&p=vgg16-b64&m=80%25&s=greedy&c=none&b.s=dynprog")

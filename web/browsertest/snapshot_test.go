@@ -70,6 +70,7 @@ true`
 // TestLargeSnapshot checks that a large memory snapshot opens in a worker, which reads the file itself.
 func TestLargeSnapshot(t *testing.T) {
 	t.Parallel()
+	long(t)
 	events := 12_000 // 6 MB: too large for the page to read the file itself
 	if n, err := strconv.Atoi(os.Getenv("MEMTIDE_EVENTS")); err == nil {
 		events = n

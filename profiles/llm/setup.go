@@ -104,8 +104,9 @@ func (s *Setup) checkParts() {
 		refuse("a paged optimizer steps on the card: leave -host out, or take another optimizer")
 	case budget && !s.Compiled:
 		refuse("a memory budget is the compiler's; the blocks are not compiled")
-	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):
-		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here: want -graph block")
+	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil ||
+		s.Model.has(func(k *Block) bool { return k.Cross || k.Own != (Own{}) })):
+		refuse("blocks that are gathered, shared, in a pipeline or beside adapters, read an encoder or differ in width or tokens are not compiled as one graph here: want -graph block")
 	case s.HostStep && (o == StepMuon || o == StepAdafactor || o == StepGaLore):
 		refuse("a step of %s on the host is not known", o)
 	case s.HostWeights && (!s.HostStep || s.HostPart < 100 || !s.gathers()):

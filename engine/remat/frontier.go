@@ -74,7 +74,7 @@ func fill(all []arrival, with arrival) {
 
 // dropDominated makes the costs of the cells of s cover the cells above, and drops the cells that a cell above
 // dominates, which has more memory for no more cost. It spreads from the other cells, up to t, and returns the largest
-// m of them, or -1 if there is none. work begins with the cells of s; there are cells of them per stage.
+// m of them, or -1 if all are dropped. work begins with the cells of s; there are cells of them per stage.
 func (x *table) dropDominated(work []arrival, cost []int64, cells int, shift uint, s, t int) int64 {
 	best, most := inf, int64(-1)
 	for i := len(cost) - 1; i >= 0; i-- {

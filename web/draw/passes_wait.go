@@ -139,7 +139,8 @@ func (x *Passes) last() int {
 }
 
 // Beside returns the target next to t: the pass or the idle interval after it on its rank if right is positive, before
-// it if right is negative, or the one at the same time down ranks below. It returns t if there is none.
+// it if right is negative, or the one at the same time down ranks below. It returns t at the edge
+// of the picture.
 func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	from, to, r := x.Interval(t)
 	if r < 0 {

@@ -174,7 +174,8 @@ func (m *Index) StageName(k int) string {
 	return "stage " + strconv.Itoa(k)
 }
 
-// StageOfSpan returns the stage of the operation that a span runs or of the value that it moves, or 0 if there is none.
+// StageOfSpan returns the stage of the operation that a span runs or of the value that it moves, or 0 for one that
+// belongs to no stage.
 func (m *Index) StageOfSpan(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
 		return int(m.OfOp[s.Op])

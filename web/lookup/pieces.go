@@ -128,7 +128,8 @@ func (m *Index) leaving() (at, left []int64) {
 	return at, left
 }
 
-// jump returns the first moment in [from, to) at which the use of a category jumps up, or from if there is none.
+// jump returns the first moment in [from, to) at which the use of a category jumps up. It returns from if the
+// use never does.
 func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
 		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {

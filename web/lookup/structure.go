@@ -154,7 +154,7 @@ func (m *Index) Foremost() Target {
 }
 
 // ValueOf returns the value that a target is about: for a copy or a wait for data the value that is copied, for a run
-// or a layer the largest activation that it makes. It returns NoValue if there is none.
+// or a layer the largest activation that it makes. It returns NoValue for a target that is about no value.
 func (m *Index) ValueOf(t Target) engine.ValueID {
 	g := m.Problem.Graph
 	best := engine.NoValue

@@ -62,7 +62,7 @@ func (s *State) followBeside() []Effect {
 	return out
 }
 
-// takeBeside shows the answer to what followBeside asked.
+// takeBeside keeps r, the answer to what followBeside asked, for the second picture.
 func (s *State) takeBeside(r *proto.Stepped) {
 	b := &s.Step.beside
 	if b.shown, b.passes = r, known.PassesOf(r); b.passes == nil {

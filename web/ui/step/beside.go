@@ -52,8 +52,8 @@ func (c *View) besideView() *vugu.VGNode {
 	return n
 }
 
-// Differs says how the order B differs from the chosen one, A, in time and in the memory of its fullest rank. It is
-// empty until B is there.
+// Differs returns a sentence on how the order B differs from the chosen one, A, in time and in the memory of its
+// fullest rank. It is empty until B is there.
 func (c *View) Differs() string {
 	a := c.reply()
 	b, _, _ := c.S.Beside()

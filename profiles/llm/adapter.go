@@ -93,8 +93,9 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	return b.cast(sum)
 }
 
-// adaptQKV is litgpt's adapter of the fused product. It copies the adapted parts into zeros as wide as all parts. The
-// copy keeps its source [torch: index_copy's derivative reads the source's shape from the tensor itself].
+// adaptQKV is litgpt's adapter of the fused product. Unless all parts are adapted it copies those that are into zeros
+// as wide as all [lora.py, zero_pad]. The copy keeps its source [torch: index_copy's derivative reads the source's
+// shape from the tensor itself].
 func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	l := b.s.LoRA
 	parts, out := int64(0), int64(0)
@@ -112,8 +113,10 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	all := b.act(wide + 2*keys)
 	low := b.low(x, "qkv.A", b.m.Hidden*rank, b.m.Hidden, b.act(rank))
 	high := b.low(low, "qkv.B", out*l.Rank, l.Rank, b.act(out))
-	padded := b.add(op{in: []valueID{high}, keeps: []valueID{high}, temp: all}, "qkv.padded", all)
-	scaled := b.add(op{in: []valueID{padded}}, "qkv.scaled", all)
+	if parts < 3 {
+		high = b.add(op{in: []valueID{high}, keeps: []valueID{high}, temp: all}, "qkv.padded", all)
+	}
+	scaled := b.add(op{in: []valueID{high}}, "qkv.scaled", all)
 	return b.add(op{in: []valueID{qkv, scaled}, byRef: true}, "qkv.sum", all)
 }
 

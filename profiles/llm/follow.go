@@ -57,7 +57,7 @@ func (p *program) follow(g *engine.ChainGraph, t *sim.Trace) *follower {
 
 // step is program.step by the schedule.
 func (f *follower) step() {
-	micro := min(f.s.Accumulate, 2)
+	micro := f.s.micro()
 	for m := range micro {
 		f.final = m == micro-1
 		f.pass()

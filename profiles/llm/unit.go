@@ -271,27 +271,32 @@ func (p *program) keepShare(u *unit, share handle) {
 	u.reduced = share
 }
 
-// reduceFlat ends a unit's backward under FSDP1. The gradient of the flat parameter is
-// put together in the stream of gathers and widened in the stream of reductions, and its share stays [torch:
-// distributed/fsdp/_runtime_utils.py, _post_backward_hook].
+// reduceFlat ends a unit's backward under FSDP1. The gradient of the flat parameter is put together in the stream of
+// gathers, added to that of earlier micro batches, which it outlives until the hook ends, and widened in the stream of
+// reductions, and its share stays [torch: distributed/fsdp/_runtime_utils.py, _post_backward_hook; autograd/engine.cpp,
+// where post hooks hold a node's inputs].
 func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
-	if p.s.Deferred && !p.final {
-		p.reshard(u)
-		p.accumulate(u, flat)
-		return
-	}
 	sum := handle(0) // the sum of the two gradients of an embedding that is tied to the head
 	if p.s.Model.Tied && u == p.root && u == p.head {
 		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
 	}
-	whole := u.summed
-	if u.summed = 0; whole == 0 {
-		whole = p.takeLate(gather, flat, Buffers)
+	held, class := p.s.Deferred && !p.final, Buffers
+	if held && u.summed == 0 {
+		class = Gradients
 	}
+	whole := p.takeLate(gather, flat, class)
 	p.give(sum)
 	p.giveAll(u.fresh)
 	if !p.s.NoReshard || p.final {
 		p.reshard(u)
+	}
+	if held && u.summed == 0 {
+		u.summed = whole
+		return
+	}
+	if held {
+		p.give(whole)
+		return
 	}
 	wide := p.takeIn(reduce, engine.Bytes(given(p.s.Reduce != p.s.Compute, int64(all))), Buffers)
 	share := p.takeIn(reduce, out, Gradients)
@@ -302,12 +307,12 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	}
 	p.give(wide)
 	p.give(whole)
+	p.release(&u.summed)
 	p.keepShare(u, share)
 }
 
-// accumulate adds a micro batch's gradients in the type of the reduction, FSDP1 in that of the products. A pipeline
-// reduces after its last micro batch [torch: to_accumulated_grad_if_needed; distributed/fsdp/_runtime_utils.py,
-// _post_backward_hook without _sync_gradients].
+// accumulate adds a micro batch's gradients in the type of the reduction. A pipeline reduces after its last micro batch
+// [torch: to_accumulated_grad_if_needed].
 func (p *program) accumulate(u *unit, all engine.Bytes) {
 	if u.summed == 0 {
 		u.summed = p.take(all, Gradients)

@@ -116,6 +116,9 @@ func TestFigures(t *testing.T) {
 			"logits": "kept-fp32"}, nil, reserved, 11.22 * (1 << 30), 4},
 		// Lightning-AI/litgpt, config_hub/finetune/README.md
 		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, allocated, 14.10e9, 2},
+		{"gemma-2b/full, where a new flat gradient lies beside the sum", "gemma-2b", lit, engine.Args{"batch": "1",
+			"seq": "512", "accumulate": "4", "gpus": "4", "shard": "fsdp1", "ckpt": "full", "non-reentrant": "yes"}, allocated,
+			17.43e9, 2},
 		{"tiny-llama/lora, whose head has adapters, too, which are not told", "tinyllama", lit, engine.Args{"batch": "8",
 			"seq": "512", "lora": "32", "adapters": "bf16", "adapter-dropout": "yes"}, allocated, 13.50e9, 4},
 		{"phi-3/lora", "phi-3-mini", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "2", "lora": "8",

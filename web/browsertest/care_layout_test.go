@@ -96,6 +96,7 @@ func TestNarrow(t *testing.T) {
 // TestHeaderIsOneRow checks that the header stays one row high when another network is shown, so that the page
 // does not move.
 func TestHeaderIsOneRow(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := openedPage(t, "#v=1&p=vgg16-b64&m=5400MiB", 1440, 800)
 	for _, width := range []int64{1360, 1440, 1620, 1920} {
@@ -109,6 +110,7 @@ func TestHeaderIsOneRow(t *testing.T) {
 // TestPhoneHeader checks that on a phone a long message does not shrink the button that dismisses it, and that
 // the choices in the header fit into their controls.
 func TestPhoneHeader(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := openedPage(t, "#v=1&p=gpt2-medium-b4&m=60%25", 390, 844)
 	if cut := Eval[[]string](p, `(() => {

@@ -89,6 +89,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareFiles(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, resnet)
 	other := strings.ReplaceAll(smallCSV, "0.005", "0.009")

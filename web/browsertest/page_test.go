@@ -256,6 +256,7 @@ func TestCurveClickAdopts(t *testing.T) {
 
 // TestCounterexample opens the counterexample of Lemma 3 from the list of networks.
 func TestCounterexample(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, resnet)
 	step := func(want string) {

@@ -116,6 +116,7 @@ func TestVariants(t *testing.T) {
 // TestWays checks that the controls beside the batch size choose the second algorithms of convolutions and
 // separate operators, and that a line explains the choice.
 func TestWays(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b64&m=90%25&s=vdnnpp")
 	first := result(p, "step-time")
@@ -155,6 +156,7 @@ func TestPickBuffers(t *testing.T) {
 
 // TestPickerAccessible checks that the open list keeps axe-core's rules.
 func TestPickerAccessible(t *testing.T) {
+	long(t)
 	t.Parallel()
 	source := axe(t)
 	p := New(t)

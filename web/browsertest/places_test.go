@@ -61,6 +61,7 @@ func TestAddresses(t *testing.T) {
 // TestAllocatorParameters checks that the parameters of an allocator appear and disappear with it and are in the
 // address.
 func TestAllocatorParameters(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, resnet)
 	p.Click(`[data-testid="places"]`)
@@ -83,6 +84,7 @@ func TestAllocatorParameters(t *testing.T) {
 
 // TestMemoryFile checks that a file of buffers opens the address view and that Back restores the network.
 func TestMemoryFile(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, resnet)
 	csv := "id,lower,upper,size\n0,0,3,4\n1,2,5,2\n2,4,9,3\n3,6,9,4\n"
@@ -109,6 +111,7 @@ func TestMemoryFile(t *testing.T) {
 
 // TestMomentInLink checks that the link holds the moment that the memory map shows.
 func TestMomentInLink(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b32&m=90%25&alloc=best-fit")
 	const map0 = `document.querySelector('[data-testid="map"]').ariaLabel`

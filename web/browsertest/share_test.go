@@ -351,6 +351,7 @@ func TestShowInLink(t *testing.T) {
 // TestShowBetweenPictures checks links that put the curve, the table and the addresses between pictures, in a
 // wide page, on a phone and in a view.
 func TestShowBetweenPictures(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := New(t)
 	for _, c := range []struct {
@@ -398,6 +399,7 @@ func TestShowBetweenPictures(t *testing.T) {
 // TestSend checks the button that hands the link to the device's share dialog. The button exists only if the
 // browser offers that dialog, passes the title and the link, and gives no message to a person who cancels.
 func TestSend(t *testing.T) {
+	long(t)
 	t.Parallel()
 	p := New(t)
 	p.Before(`Object.defineProperty(Navigator.prototype, "share", {value: undefined, configurable: true})`)

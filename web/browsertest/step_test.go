@@ -134,6 +134,7 @@ func TestStepForEverybody(t *testing.T) {
 }
 
 func TestPipelineForEverybody(t *testing.T) {
+	long(t)
 	t.Parallel()
 	everybody(t, pipelined, "Fits: ")
 }

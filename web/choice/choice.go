@@ -130,7 +130,7 @@ func (s Source) OfKind(graph bool) (as Source, ok bool) {
 type Choice struct {
 	Source    Source
 	Graph     bool   // use the graph of operations of a profile that also has a chain
-	Device    string // id in the list of devices; empty if the person chose the rates
+	Device    string // id in the list of devices; empty if none is chosen. The rates may be others: see Linked
 	ToHost    engine.Rate
 	ToDev     engine.Rate
 	Duplex    engine.Duplex
@@ -213,8 +213,14 @@ func (c Choice) Usable(memory engine.Bytes) engine.Bytes {
 // Roomy reports whether the budget is Room, which means that it was not chosen.
 func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
-// GPU returns the device of a choice or, if the person chose the rates of the link, the
-// device that the times of its preset are for. It returns nil if neither is known.
+// Linked reports whether the rates of the link are those of the chosen device. A person can choose others.
+func (c Choice) Linked() bool {
+	d := card.Lookup(c.Device)
+	return d != nil && d.ToHost == c.ToHost && d.ToDev == c.ToDev
+}
+
+// GPU returns the device of a choice or, if none is chosen, the device that the times of its preset are for. It returns
+// nil if neither is known.
 func (c Choice) GPU() *card.Card {
 	if d := card.Lookup(c.Device); d != nil {
 		return d

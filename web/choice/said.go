@@ -124,7 +124,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 	return p
 }
 
-// takeDevice sets the device or its rates, and the duplex.
+// takeDevice sets the device, its rates, and the duplex. Rates without a device are those of none.
 func (s *Said) takeDevice(c *Choice) (p *Problem) {
 	if s.Device != "" {
 		if d := card.Lookup(s.Device); d != nil {
@@ -133,11 +133,14 @@ func (s *Said) takeDevice(c *Choice) (p *Problem) {
 			p = &Problem{Key: "dev", Name: s.Device}
 		}
 	}
+	if s.Device == "" && (s.ToDev > 0 || s.ToHost > 0) {
+		c.Device = ""
+	}
 	if s.ToDev > 0 {
-		c.Device, c.ToDev, c.ToHost = "", s.ToDev, s.ToDev
+		c.ToDev, c.ToHost = s.ToDev, s.ToDev
 	}
 	if s.ToHost > 0 {
-		c.Device, c.ToHost = "", s.ToHost
+		c.ToHost = s.ToHost
 	}
 	switch s.Duplex {
 	case "half":
@@ -307,7 +310,8 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 		base.Device != c.Timed().Device {
 		if d := card.Lookup(c.Device); d != nil {
 			s.Device, duplex = d.ID, d.Duplex
-		} else {
+		}
+		if !c.Linked() {
 			s.ToDev, s.ToHost = c.ToDev, c.ToHost
 		}
 	}

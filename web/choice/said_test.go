@@ -23,7 +23,10 @@ func randomChoice(r *rand.Rand) Choice {
 	}
 	devices := card.All()
 	if c = c.On(&devices[r.IntN(len(devices))]); r.IntN(2) == 0 {
-		c.Device, c.ToDev, c.ToHost = "", 1+engine.Rate(r.Int64N(1e11)), 1+engine.Rate(r.Int64N(1e11))
+		c.ToDev, c.ToHost = 1+engine.Rate(r.Int64N(1e11)), 1+engine.Rate(r.Int64N(1e11))
+		if r.IntN(2) == 0 {
+			c.Device = ""
+		}
 	}
 	c.Duplex, c.Transfers = engine.Duplex(r.IntN(2)), engine.Transfers(r.IntN(2))
 	all := engine.Strategies()

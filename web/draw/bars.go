@@ -126,10 +126,10 @@ func (m *Index) largest(f *frame) (most engine.Bytes) {
 	return most
 }
 
-// Differs reports whether layer k of m and layer j of o have different decisions, or whether one
-// of them does not exist (0).
+// Differs reports whether layer k of m and layer j of o are treated differently, by a decision or by a framework, or
+// whether one of them does not exist (0).
 func (m *Index) Differs(o *Index, k, j int) bool {
-	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
+	return k == 0 || j == 0 || m.Deed(k) != o.Deed(j)
 }
 
 // bracketRoom is the room above the bars of the strip, for the names of groups.

@@ -132,6 +132,9 @@ func TestDiffers(t *testing.T) {
 	if len(got) != 1 || got[0] != 1 {
 		t.Errorf("layers %v differ; want 1: it is offloaded on one side only", got)
 	}
+	if b.Problem.Chain.Chain.Stages[2].Again = 1; !a.Differs(b, 3, 3) {
+		t.Error("layer 3 does not differ, which a framework computes again on one side only")
+	}
 	if got := a.Across(lookup.Target{Kind: lookup.OnSpan, Index: 6},
 		Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)

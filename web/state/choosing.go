@@ -56,7 +56,7 @@ type SetBandwidth struct {
 }
 
 func (m SetBandwidth) apply(s *State) []Effect {
-	return s.chooseLink(!m.Settled, func(c *Choice) { c.Device, c.ToHost, c.ToDev = "", m.Rate, m.Rate })
+	return s.chooseLink(!m.Settled, func(c *Choice) { c.ToHost, c.ToDev = m.Rate, m.Rate })
 }
 
 // SetDuplex sets whether both directions work at the same time.

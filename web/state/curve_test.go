@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/tradeoff"
 )
 
@@ -106,6 +107,17 @@ func TestStopAndResumeSweep(t *testing.T) {
 	}
 	if got, want := names(p.play(StartSweep{})), "Sweep"; got != want {
 		t.Errorf("StartSweep: effects %s; want %s", got, want)
+	}
+}
+
+// TestBandwidthKeepsCard checks that another bandwidth of the link leaves the card, on which the verdict depends.
+func TestBandwidthKeepsCard(t *testing.T) {
+	s := New()
+	s.Choice = choice.Example()
+	s.Update(SetBandwidth{Rate: 5e9, Settled: true})
+	if c := s.Choice; c.Device != choice.ExampleDevice || c.Linked() || c.ToDev != 5e9 || DeviceOf(c) == nil {
+		t.Errorf("on %q, linked as that: %t, %v to the device; want %q with a link of its own", c.Device, c.Linked(),
+			c.ToDev, choice.ExampleDevice)
 	}
 }
 

@@ -74,8 +74,7 @@ func TestAskWhatHelps(t *testing.T) {
 	}
 }
 
-// TestUseLinkOfAnswer checks that UseAnswer sets the link of an answer exactly, so that no card is chosen
-// afterwards.
+// TestUseLinkOfAnswer checks that UseAnswer sets the link of an answer exactly, and that the card stays.
 func TestUseLinkOfAnswer(t *testing.T) {
 	p, e := asking(t)
 	p.Choice.Device = "some-device"
@@ -83,9 +82,9 @@ func TestUseLinkOfAnswer(t *testing.T) {
 	x.Answer.Device = &engine.Device{ToHost: 2e9, ToDev: 2e9, Duplex: engine.FullDuplex}
 	budget := p.Choice.Budget
 	p.play(x, UseAnswer{0})
-	if c := p.Choice; c.Device != "" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex ||
+	if c := p.Choice; c.Device != "some-device" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex ||
 		c.Strategy != "testoffload" || c.Budget != budget {
-		t.Errorf("choice %+v; want the link and the strategy of the answer, and the budget as it was", c)
+		t.Errorf("choice %+v; want the link and the strategy of the answer, and the card and the budget as they were", c)
 	}
 	if !slices.Contains(p.effects, Effect(Cancel{e.ID})) {
 		t.Errorf("effects %s; want the question, which is about something else now, given up", names(p.effects))

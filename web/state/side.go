@@ -158,9 +158,9 @@ func (o *Side) cancelSolving() (out []Effect) {
 	return out
 }
 
-// DeviceOf returns the card that a choice names, or nil if its memory is not known.
+// DeviceOf returns the card that a choice is about, which its sentence names, or nil if its memory is not known.
 func DeviceOf(c Choice) *card.Card {
-	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
+	if d := c.GPU(); d != nil && d.Memory > 0 {
 		return d
 	}
 	return nil

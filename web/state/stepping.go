@@ -119,9 +119,6 @@ func (m UseAnswer) apply(s *State) []Effect {
 		c.Budget = choice.Budget{Bytes: x.Budget}
 	}
 	if d := x.Device; d != nil {
-		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
-			c.Device = ""
-		}
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
 	}
 	if x.Preset == "" || c.Source.Same(Source{Preset: x.Preset}) {

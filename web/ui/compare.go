@@ -156,10 +156,10 @@ func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string
 		}
 		name, cells := "", [2]string{"–", "–"}
 		if j > 0 {
-			name, cells[1] = b.StageName(j), tell.DecisionName(b.Decision(j))
+			name, cells[1] = b.StageName(j), tell.DecisionName(b.Deed(j))
 		}
 		if k > 0 {
-			name, cells[0] = a.StageName(k), tell.DecisionName(a.Decision(k))
+			name, cells[0] = a.StageName(k), tell.DecisionName(a.Deed(k))
 		}
 		row(name, cells[0], cells[1], "")
 	}

@@ -143,7 +143,7 @@ func (c *Answer) Sub() string {
 	case p == nil:
 		return strings.TrimSpace(beyond(c.S))
 	case Hopeless(c.S):
-		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), ofShown(c.S, p).everything())
+		return noPlan(known.StepArgs(p.Choice, p.Network)) + fmt.Sprintf(wordsWithAll, ofShown(c.S, p).everything())
 	case exceeded(c.S) != nil && c.over() != nil && way(c.S) != "":
 		return fmt.Sprintf(wordsWay, way(c.S))
 	case lacking(c.S) != nil && c.S.Preview == nil && p.Network == c.S.Network &&
@@ -154,7 +154,7 @@ func (c *Answer) Sub() string {
 	}
 	n := ofShown(c.S, p)
 	if n.statesOver() {
-		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), n.span())
+		return noPlan(known.StepArgs(p.Choice, p.Network)) + fmt.Sprintf(wordsWithAll, n.everything())
 	}
 	return fmt.Sprintf(wordsKeepAll, n.everything()) + " " + deeds(p) + room(p)
 }

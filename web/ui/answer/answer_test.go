@@ -141,7 +141,8 @@ func TestBar(t *testing.T) {
 }
 
 // TestBarAndDevice checks that the bar ends at the memory of the card, or a little beyond it if something is
-// longer. A peak that exceeds the card is marked from there on. Without a card it ends at keeping everything.
+// longer. A peak that exceeds the card is marked from there on. Without a card, as for a file with rates of its own, it
+// ends at keeping everything.
 func TestBarAndDevice(t *testing.T) {
 	for _, c := range []struct {
 		device string
@@ -156,7 +157,9 @@ func TestBarAndDevice(t *testing.T) {
 		{"5gib", "ghost beyond 574 MiB too much", "one card has 5 GiB; keep everything: 5.56 GiB; plan may use 2.58 GiB"},
 	} {
 		s, p := alone(t)
-		p.Choice.Device, s.Choice.Device = c.device, c.device
+		if p.Choice.Device, s.Choice.Device = c.device, c.device; c.device == "" {
+			p.Choice.Source, s.Choice.Source = state.Source{}, state.Source{}
+		}
 		a := &Answer{S: s}
 		parts := a.Parts()
 		last := parts[len(parts)-1]

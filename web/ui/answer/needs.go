@@ -420,7 +420,11 @@ func stepSub(s *state.State) string {
 	text := ""
 	switch args := s.Choice.StepArgs; {
 	case n.statesOver():
-		text = fmt.Sprintf(noPlan(args), n.span())
+		if text = noPlan(args); n.all > 0 {
+			text += fmt.Sprintf(wordsWithAll, n.everything())
+		} else if keeps(args) {
+			text += fmt.Sprintf(wordsWithAll, n.span())
+		}
 	case keeps(args):
 		text = wordsNothing
 	default:
@@ -463,9 +467,10 @@ const (
 	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
 	wordsStatesOf = "%s: does not fit, states alone need %s of %s"              // name, states, memory
 	wordsHas      = "%s has %s"                                                 // cards, memory
-	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all activations the step needs %s."
+	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller."
 	wordsWay      = "It fits with %s."
-	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With all activations the step needs %s."
+	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations."
+	wordsWithAll  = " With all activations the step needs %s."
 )
 
 // statesAlone says that the states of a step are too much for the memory of a card, of which CUDA takes some.

@@ -77,6 +77,32 @@ func TestStepVerdicts(t *testing.T) {
 	}
 }
 
+// TestStepSubOfStates checks what is said of a step whose states alone are too much: the memory with all activations is
+// that without its policy, and is left out if that was not played.
+func TestStepSubOfStates(t *testing.T) {
+	const g = engine.GiB
+	r := proto.Stepped{Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1,
+		Phases: []proto.StepPhase{{Name: "forward"}}}
+	kept := []proto.StepChange{{Args: pipelined(nil), Allocated: 190 * g, High: 200 * g}}
+	for _, c := range []struct {
+		args     engine.Args
+		policies []proto.StepChange
+		want     string
+	}{
+		{nil, nil, wordsNoPlan + " With all activations the step needs 161 GiB."},
+		{engine.Args{"ckpt": "full"}, nil, wordsNoPlan},
+		{engine.Args{"ckpt": "full"}, kept, wordsNoPlan + " With all activations the step needs 201 GiB."},
+	} {
+		s, e := pagetest.AskStep(t, "llama3-8b", pipelined(c.args))
+		r := r
+		r.Policies = c.policies
+		s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
+		if got := (&Answer{S: s}).Sub(); got != c.want {
+			t.Errorf("%v with %d policies: %q; want %q", c.args, len(c.policies), got, c.want)
+		}
+	}
+}
+
 // TestStepBar checks that the pieces of a step's bar are all that it needs, and that the part that exceeds the
 // card lies over the last pieces.
 func TestStepBar(t *testing.T) {

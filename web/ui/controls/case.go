@@ -269,14 +269,14 @@ func (c *More) BandwidthText() string {
 // not.
 func (c *More) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
-	link := card.Lookup(c.S.Choice.Device)
 	switch {
 	case timed == nil:
 		return ""
-	case link == nil:
+	case !c.S.Choice.Linked():
 		return "Times are for " + timed.Name + "; the link to the host is your own."
-	case link.ID != timed.ID:
-		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
+	case c.S.Choice.Device != timed.ID:
+		return "Times are for " + timed.Name + "; the link to the host is that of " +
+			card.Lookup(c.S.Choice.Device).Name + "."
 	}
 	return ""
 }

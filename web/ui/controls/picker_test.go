@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/link"
@@ -208,15 +210,25 @@ func TestWays(t *testing.T) {
 
 // TestDeviceNote checks that the controls say if the times and the link are those of different devices.
 func TestDeviceNote(t *testing.T) {
-	for _, c := range []struct{ ref, device, want string }{
-		{"resnet50-b32", "v100-pcie-16gb", ""},
-		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb",
+	for _, c := range []struct {
+		ref, device string
+		slower      engine.Rate // than the link of the device
+		want        string
+	}{
+		{"resnet50-b32", "v100-pcie-16gb", 0, ""},
+		{"resnet50-b32", "v100-pcie-16gb", 1e9,
+			"Times are for V100-PCIE-16GB; the link to the host is your own."},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", 0,
 			"Times are for A100-SXM-40GB; the link to the host is that of V100-PCIE-16GB."},
-		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link to the host is your own."},
-		{"lemma3", "v100-pcie-16gb", ""},
+		{"resnet50-on-a100-sxm-40gb-b32", "", 0, "Times are for A100-SXM-40GB; the link to the host is your own."},
+		{"lemma3", "v100-pcie-16gb", 0, ""},
 	} {
 		s := state.New()
-		s.Choice = state.Choice{Source: state.Source{Preset: c.ref}, Device: c.device}
+		s.Choice = state.Choice{Source: state.Source{Preset: c.ref}}
+		if d := card.Lookup(c.device); d != nil {
+			s.Choice = s.Choice.On(d)
+		}
+		s.Choice.ToDev -= c.slower
 		if got := (&More{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s with the link of %q: %q; want %q", c.ref, c.device, got, c.want)
 		}

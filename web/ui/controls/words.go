@@ -234,6 +234,9 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Do: "option", Name: name, ID: "option-" + name, Label: format.Capital(o.Title), Before: before,
 		Typed: s.View.Typed == name, said: inSentence(args, name)}
+	if name == "batch" {
+		w.Label = format.Capital(unit(s, args)) + "s at once"
+	}
 	values := o.Choices
 	if values == nil {
 		n, _ := strconv.Atoi(now)
@@ -281,19 +284,23 @@ func valueWords(s *state.State, args engine.Args, name, value string) string {
 	case name != "batch":
 		return format.Count(n)
 	}
-	unit := "sequence"
+	if n == 1 {
+		return "1 " + unit(s, args)
+	}
+	return format.Count(n) + " " + unit(s, args) + "s"
+}
+
+// unit returns the word for one of a batch.
+func unit(s *state.State, args engine.Args) string {
 	switch base, _ := source(s).Variant(); {
 	case base != nil && base.Model() == nil:
-		unit = base.Unit()
+		return base.Unit()
 	case args["height"] != "" && ask.Value(args, "frames") != "1":
-		unit = "video"
+		return "video"
 	case args["height"] != "":
-		unit = "picture"
+		return "picture"
 	}
-	if n != 1 {
-		unit += "s"
-	}
-	return format.Count(n) + " " + unit
+	return "sequence"
 }
 
 // optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option. If

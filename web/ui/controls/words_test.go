@@ -66,6 +66,23 @@ func TestStepControls(t *testing.T) {
 	}
 }
 
+// TestBatchLabel checks that the name of the batch for screen readers says what is counted.
+func TestBatchLabel(t *testing.T) {
+	s := state.New()
+	s.Step, s.Choice.Step = &state.OpenStep{}, "flux1-dev"
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{nil, "Sequences at once"}, {engine.Args{"height": "512"}, "Pictures at once"},
+		{engine.Args{"height": "512", "frames": "81"}, "Videos at once"},
+	} {
+		if got := stepWord(s, c.args, "batch", "at").Label; got != c.want {
+			t.Errorf("%v: %q; want %q", c.args, got, c.want)
+		}
+	}
+}
+
 // TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
 // nothing.
 func TestStepCommands(t *testing.T) {

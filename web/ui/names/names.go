@@ -64,7 +64,7 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	}
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
 		link := Link(mine)
-		if card.Lookup(mine.Device) != nil { // the name of a card alone does not say that it is about the link
+		if mine.Linked() { // the name of a card alone does not say that it is about the link
 			link = "host link of " + link
 		}
 		parts = append(parts, link)
@@ -110,10 +110,10 @@ func Budget(c state.Choice, n *known.Network) string {
 	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
 }
 
-// Link returns the name of the device of the link to the host, or the rates of the link.
+// Link returns the name of the device of the link to the host, or the rates of the link if a person chose others.
 func Link(c state.Choice) string {
-	if d := card.Lookup(c.Device); d != nil {
-		return d.Name
+	if c.Linked() {
+		return card.Lookup(c.Device).Name
 	}
 	return format.Rates(c.ToDev, c.ToHost)
 }

@@ -35,7 +35,7 @@ type asked struct {
 func (c *asked) define(fs *flag.FlagSet) {
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "",
-		"`LINK` start from a permalink: the address of the page, or what stands behind its #")
+		"`LINK` start from a link: the address of the page, or what stands behind its #")
 	fs.Func("side", "`a|b` what is taken of a link that compares two (default a)", oneOf(&c.side, "a", "b"))
 	for _, f := range choice.Fields(&c.flags) {
 		if w := choice.FieldWords[f.Key]; w.Flag != "" && !w.Own {
@@ -121,7 +121,7 @@ func parseLink(e *env, s string) link.Link {
 	_, fragment, ok := strings.Cut(s, "#")
 	if !ok {
 		if fragment = s; !strings.Contains(s, "=") || strings.Contains(s, "://") {
-			fail("-from %q has no # and so is no permalink; expected something like #v=1&p=resnet101-b32&m=60%%25",
+			fail("-from %q has no # and so is no link of the page; expected something like #v=1&p=resnet101-b32&m=60%%25",
 				clip(s))
 		}
 	}

@@ -39,7 +39,7 @@ type solveReport struct {
 	Slowdown float64         `json:"slowdown"` // measured step time over that of keep_all, less 1
 	Bounds   []proto.Bound   `json:"lower_bounds"`
 	Notes    []string        `json:"notes"`
-	Link     string          `json:"link,omitempty"` // fragment of the permalink; empty if it would be too long
+	Link     string          `json:"link,omitempty"` // fragment of the link; empty if it would be too long
 	Help     []leverReport   `json:"help"`           // what would help, best first
 	NoGain   []string        `json:"no_gain"`        // what was tried and would not help
 }

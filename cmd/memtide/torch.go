@@ -34,7 +34,7 @@ var torchCommand = &command{
 		}
 		fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)",
 			oneOf(&o.class, names...))
-		fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a permalink holds")
+		fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a link holds")
 		fs.StringVar(&o.strategy, "strategy", "",
 			"`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
 		fs.StringVar(&o.budget, "budget", o.budget,

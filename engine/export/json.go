@@ -77,6 +77,8 @@ type (
 		Stage int           `json:"stage,omitempty"`
 		Time  time.Duration `json:"time_ns"`
 		Temp  engine.Bytes  `json:"temp_bytes"`
+		Lane  string        `json:"lane,omitempty"` // empty: the device computes
+		After []string      `json:"after,omitempty"`
 		In    []string      `json:"in,omitempty"`
 		Out   []string      `json:"out,omitempty"`
 		Lean  []string      `json:"lean"` // null: it cannot keep only its output; empty: such a run writes nothing
@@ -190,8 +192,15 @@ func (p *File) operationOf(op *engine.Op) fileOp {
 		}
 		return list
 	}
-	return fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: op.Time, Temp: op.Temp,
+	f := fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: op.Time, Temp: op.Temp,
 		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: op.Alt}
+	if op.Lane != engine.LaneCompute {
+		f.Lane = engine.LaneNames[op.Lane]
+	}
+	for _, before := range op.After {
+		f.After = append(f.After, p.opName(before))
+	}
+	return f
 }
 
 func (p *File) stepOf(s *engine.Instruction) fileStep {

@@ -68,6 +68,12 @@ func TestRoundTrip(t *testing.T) {
 		g := v.Graph()
 		all = append(all, graphPlan(g))
 	}
+	for seed := range uint64(20) {
+		p, s := enginetest.Lanes(enginetest.Rand(seed), 1, time.Second, 1)
+		p.Graph.Ops = append(p.Graph.Ops, engine.Op{Name: "last", Time: 1, After: []engine.OpID{0}})
+		s = append(s, engine.Run(engine.OpID(len(p.Graph.Ops)-1)))
+		all = append(all, &export.File{Name: "lanes", Strategy: "hand", Problem: p, Schedule: s})
+	}
 	for _, p := range all {
 		text, err := p.JSON()
 		if err != nil {

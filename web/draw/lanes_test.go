@@ -44,6 +44,9 @@ func TestRowsOfOtherLanes(t *testing.T) {
 	m := gathered(t)
 	var s Scene
 	m.Draw(&s, Timeline, View{Width: 640})
+	if want := "Lanes: compute, the network, the host's CPU. 4 runs and copies,"; !strings.HasPrefix(s.Desc, want) {
+		t.Errorf("the timeline is described by %q; want %q", s.Desc, want)
+	}
 	words := strings.Join(s.words(), "|")
 	for _, want := range []string{"network", "CPU", "gather", "step"} {
 		if !strings.Contains(words, want) {

@@ -166,10 +166,16 @@ func (m *Index) StripDesc() string {
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 
-// TimelineDesc describes the timeline.
+// TimelineDesc describes the timeline, with the lanes on which anything runs.
 func (m *Index) TimelineDesc() string {
-	return fmt.Sprintf("Three lanes: compute, copies to the host, copies to the device. %d runs and copies, %d waits of %s together.",
-		len(m.Trace.Spans), len(m.Trace.Gaps), format.Duration(m.Trace.WaitingTotal()))
+	lanes := "Lanes: compute"
+	for l, words := range [sim.NumLanes]string{sim.ToHost: "copies to the host", sim.ToDev: "copies to the device",
+		sim.Network: "the network", sim.CPU: "the host's CPU"} {
+		if words != "" && m.Busy(sim.Lane(l)) {
+			lanes += ", " + words
+		}
+	}
+	return fmt.Sprintf("%s. %d runs and copies, %d waits of %s together.", lanes, len(m.Trace.Spans), len(m.Trace.Gaps), format.Duration(m.Trace.WaitingTotal()))
 }
 
 // MemoryDesc describes the memory picture; the budget may be engine.NoLimit.

@@ -106,10 +106,8 @@ func newPool(width int, start func(events) (port, error)) *Pool {
 	return p
 }
 
-// Size implements proto.Pool.
-func (p *Pool) Size() int { return p.width }
-
-// OnSilence implements proto.Pool.
+// OnSilence sets the function that is called when a running request has given no sign of life for some time, and with
+// 0 when it gives one again. If it goes on, Do returns a Crash.
 func (p *Pool) OnSilence(f func(proto.Request, time.Duration)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -82,13 +82,6 @@ type Pool interface {
 	// error. With the context's error the request was given up and its worker replaced. With a *Failure of kind
 	// Deadline or Unsupported the result may be the best so far; otherwise it is nil.
 	Do(ctx context.Context, req Request, tell func(progress any)) (result any, err error)
-
-	// Size returns how many requests are answered at the same time.
-	Size() int
-
-	// OnSilence sets the function that is called when a running request has given no sign of life
-	// for the time silent, and with 0 when it gives one again. If it goes on, Do returns a Crash.
-	OnSilence(f func(req Request, silent time.Duration))
 }
 
 // FailureKind is a way in which a request fails.

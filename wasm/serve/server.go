@@ -142,16 +142,10 @@ type Local struct {
 // Do implements proto.Pool.
 func (l *Local) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	if q, ok := req.(*proto.Sweep); ok {
-		return Spread(ctx, q, l.Size(), l.one, tell)
+		return Spread(ctx, q, runtime.GOMAXPROCS(0), l.one, tell)
 	}
 	return l.one(ctx, req, tell)
 }
-
-// Size implements proto.Pool.
-func (l *Local) Size() int { return runtime.GOMAXPROCS(0) }
-
-// OnSilence implements proto.Pool. It does nothing: f is never called.
-func (l *Local) OnSilence(func(proto.Request, time.Duration)) {}
 
 func (l *Local) one(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	s, ok := l.idle.Get().(*Server)

@@ -13,6 +13,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/doctor"
 	"memtide/web/format"
+	"memtide/web/question"
 )
 
 var doctorCommand = &command{
@@ -154,35 +155,15 @@ func neighbourText(n *doctor.Neighbour) string {
 
 // adviceText returns the advice in one line.
 func adviceText(r *doctor.Report) string {
-	switch a := r.Advice; a.Verdict {
-	case doctor.Setting:
-		if r.Failure != nil {
-			return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
-		}
-		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line,
-			format.Bytes(a.Saves))
-	case doctor.TooMuch:
-		return fmt.Sprintf("Remedy: no setting of the allocator helps, %s too much is in use at once. Use a smaller batch, or recompute: memtide solve.", format.BytesUp(a.Lacks))
-	case doctor.Fragments:
-		if v := r.Replays[0]; v.Fits != nil && *v.Fits {
-			return "Remedy: the free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
-		}
-		return "Remedy: the free memory is in pieces, and no setting that was replayed mends it. Use less."
-	case doctor.Unrecorded:
-		return "No events: whether a request failed is not recorded, nor can be known what settings would change and what grows.\nCall torch.cuda.memory._record_memory_history() before the step."
-	case doctor.Inexact:
-		a := &r.Advice
-		switch {
-		case a.Replayed == 0:
-			return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.",
-				cli.Printable(r.Settings))
-		case r.PeakReserved < r.Peak:
-			return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
-		}
-		return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
-			format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
+	a := &r.Advice
+	switch {
+	case a.Verdict != doctor.Setting:
+		return cli.Printable(question.NoSetting(r, a, r.Replays))
+	case r.Failure != nil:
+		return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
 	}
-	return "Nothing failed, and no setting of the allocator would reserve much less."
+	return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line,
+		format.Bytes(a.Saves))
 }
 
 func aliveText(w *tabwriter.Writer, r *doctor.Report) {

@@ -14,6 +14,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/known"
+	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
@@ -292,36 +293,14 @@ func advice(s *state.State) string {
 	if d == nil || d.Advice == nil {
 		return ""
 	}
-	switch a := d.Advice; a.Verdict {
-	case doctor.Setting:
+	if a := d.Advice; a.Verdict == doctor.Setting {
 		if d.Report.Failure != nil {
 			return "A replay with this finds room for all requests. Set it before the program starts:"
 		}
 		return fmt.Sprintf("A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:",
 			format.Bytes(a.Saves))
-	case doctor.TooMuch:
-		return fmt.Sprintf("No setting helps: %s too much is in use at once. Use a smaller batch, or recompute.",
-			format.BytesUp(a.Lacks))
-	case doctor.Fragments:
-		if v := d.Replays[0]; v.Fits != nil && *v.Fits {
-			return "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
-		}
-		return "The free memory is in pieces, and no setting that was replayed mends it. Use less."
-	case doctor.Unrecorded:
-		return "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
-	case doctor.Inexact:
-		r := d.Report
-		if a.Replayed == 0 {
-			return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", r.Settings)
-		}
-		if r.PeakReserved < r.Peak {
-			return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.",
-				format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
-		}
-		return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program.",
-			format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 	}
-	return "No setting of the allocator would reserve much less."
+	return question.NoSetting(d.Report, d.Advice, d.Replays)
 }
 
 const (

@@ -182,7 +182,7 @@ func measure(t *sim.Trace) *measured {
 		}
 	}
 	for _, d := range t.Decisions {
-		m.Decisions = append(m.Decisions, decisionName(d))
+		m.Decisions = append(m.Decisions, decisionNames[d])
 	}
 	return m
 }

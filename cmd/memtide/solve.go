@@ -200,36 +200,20 @@ func (r *result) verdict() string {
 // change returns by how much d is longer than a reference.
 func change(d, reference time.Duration) string { return format.Percent(format.Longer(d, reference)) }
 
-// decisionNames lists the words for decisions.
-var decisionNames = [...]struct {
-	decision sim.Decision
-	name     string
-}{
-	{sim.Keep, "keep"},
-	{sim.Recompute, "recompute"},
-	{sim.Offload, "offload"},
-	{sim.Recompute | sim.Offload, "recompute and offload"},
-}
-
-func decisionName(d sim.Decision) string {
-	for _, n := range decisionNames {
-		if n.decision == d {
-			return n.name
-		}
-	}
-	return fmt.Sprintf("decision %d", d)
-}
+// decisionNames are the words for decisions.
+var decisionNames = [...]string{sim.Keep: "keep", sim.Recompute: "recompute", sim.Offload: "offload",
+	sim.Recompute | sim.Offload: "recompute and offload"}
 
 // decisionCounts returns text such as "keep 20, recompute 13".
 func decisionCounts(all []sim.Decision) string {
-	count := map[sim.Decision]int{}
+	var count [len(decisionNames)]int
 	for _, d := range all {
 		count[d]++
 	}
 	var parts []string
-	for _, n := range decisionNames {
-		if count[n.decision] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", n.name, count[n.decision]))
+	for _, d := range []sim.Decision{sim.Keep, sim.Recompute, sim.Offload, sim.Recompute | sim.Offload} {
+		if count[d] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", decisionNames[d], count[d]))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -59,11 +59,6 @@ func (c *Dock) Place() string {
 // Details are the controls for the details of the model.
 type Details Case
 
-// StrategyLine returns the name and the first sentence of the strategy.
-func (c *Details) StrategyLine() string {
-	return c.S.Choice.PlanName() + ": " + planDoc(c.S)
-}
-
 // Params returns the parameters of the strategy.
 func (c *Details) Params() []panel.Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {

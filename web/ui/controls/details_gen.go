@@ -27,7 +27,7 @@ func (c *Details) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "control-note doc"}}}
 		vgparent.AppendChild(vgn)
-		vgn.SetInnerHTML(c.StrategyLine())
+		vgn.SetInnerHTML(c.S.Choice.PlanName() + ": " + planDoc(c.S))
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "control-note"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "variant-note"}}}

@@ -48,7 +48,7 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.AddAttrInterface("aria-pressed", c.Playing())
 			vgn.AddAttrInterface("data-ready", fmt.Sprint(c.S.View.ToPlay))
 			vgn.AddAttrInterface("hidden", c.NoPlay())
-			vgn.AddAttrInterface("title", c.PlayTitle())
+			vgn.AddAttrInterface("title", "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step.")
 			vgn.SetInnerHTML(c.PlayButton())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)

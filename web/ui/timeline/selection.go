@@ -235,11 +235,6 @@ func (c *Pictures) NoPlay() bool { return c.S.Memory != nil || c.S.View.Frame.Em
 // Playing returns aria-pressed of the button that plays the step.
 func (c *Pictures) Playing() string { return strconv.FormatBool(c.S.View.Play.On) }
 
-// PlayTitle returns the tooltip of that button.
-func (c *Pictures) PlayTitle() string {
-	return "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step."
-}
-
 // PlayButton returns the content of that button.
 func (c *Pictures) PlayButton() vugu.HTML {
 	words, sign := "Play the step", "M9 7v12l10-6z"

@@ -169,8 +169,7 @@ type Totals struct {
 
 	Resident engine.Resident // what stays for the whole step
 	// peak of the schedule that keeps everything, resident memory included; 0 without a chain
-	KeepAllPeak   engine.Bytes
-	SamplesPerSec float64 // batch over forward and backward time; 0 if either is unknown
+	KeepAllPeak engine.Bytes
 }
 
 // Totals returns the sums of the chain, or of the graph if there is no chain.
@@ -208,9 +207,6 @@ func (p *Profile) Totals() (t Totals) {
 				t.Saved += v.Size
 			}
 		}
-	}
-	if step := t.Forward + t.Back; p.Batch > 0 && step > 0 {
-		t.SamplesPerSec = float64(p.Batch) / step.Seconds()
 	}
 	return t
 }

@@ -107,10 +107,10 @@ func floorTimes(_ *Profile, s []engine.Stage) {
 func TestTotals(t *testing.T) {
 	p := plain()
 	got := p.Totals()
-	// Forward 0.1 + ... + 0.6 ms, backward twice that, four samples in 6.3 ms. Keeping everything peaks at the
-	// last backward of a stage: the input of 1 MiB, six saved sets of 2 MiB, and two gradients of 1 MiB.
+	// Forward 0.1 + ... + 0.6 ms, backward twice that. Keeping everything peaks at the last backward of a stage: the
+	// input of 1 MiB, six saved sets of 2 MiB, and two gradients of 1 MiB.
 	want := Totals{Stages: 6, Forward: 2100 * time.Microsecond, Back: 4200 * time.Microsecond, Input: engine.MiB,
-		Out: 6 * engine.MiB, Saved: 12 * engine.MiB, KeepAllPeak: 15 * engine.MiB, SamplesPerSec: 4 / 0.0063}
+		Out: 6 * engine.MiB, Saved: 12 * engine.MiB, KeepAllPeak: 15 * engine.MiB}
 	if got != want {
 		t.Errorf("Totals()\ngot  %+v\nwant %+v", got, want)
 	}

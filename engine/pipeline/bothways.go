@@ -8,7 +8,8 @@ func init() {
 		maker{name: "dualpipe", title: "DualPipe: both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)",
 			paper: paper, shape: BothWays, split: true, refuse: refuseDual, make: dualPipe},
 		maker{name: "dualpipev", title: "DualPipe cut in half: two stages a rank in the form of a V", paper: paper,
-			shape: Vee, split: true, refuse: refuseDualV, make: dualPipeV},
+			shape: Vee, split: true, refuse: func(p *Request) error { return refuseFew(p, "DualPipeV") },
+			make: dualPipeV},
 	)
 }
 
@@ -22,8 +23,6 @@ func refuseDual(p *Request) error {
 	}
 	return refuseFew(p, "DualPipe")
 }
-
-func refuseDualV(p *Request) error { return refuseFew(p, "DualPipeV") }
 
 // refuseFew refuses fewer micro batches than twice the ranks.
 func refuseFew(p *Request, name string) error {

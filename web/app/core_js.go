@@ -173,8 +173,6 @@ type meter struct {
 	at float64 // start of the present part, in milliseconds
 }
 
-func (m *meter) init() { m.on = truth(safejs.Global(), "memtideMeasure") }
-
 // begin starts the first part.
 func (m *meter) begin() {
 	if m.on {

@@ -119,7 +119,7 @@ func newApp() *app {
 
 // setUp connects the page to the browser and opens its address.
 func (a *app) setUp() {
-	a.meter.init()
+	a.meter.on = truth(safejs.Global(), "memtideMeasure")
 	start := a.startMessage()
 	a.view = a.s.View.Frame.Embed
 	a.pictures.init()

@@ -31,8 +31,17 @@ func (p *program) loadBuckets() {
 		p.take(s.stays(p.trainedShare(s.Grad)), Gradients)
 	case s.Zero > 0:
 		p.take(size(reduceBucket, s.Grad), Buffers)
+		var most int64 // a gradient passes through a buffer of its own on its way to the host
+		for w := range p.weights() {
+			most = max(most, given(w.trained && s.bucketed(), w.n))
+		}
+		p.take(size(most, s.Grad), Buffers)
 	}
 }
+
+// bucketed reports whether gradients leave for the host as the bucket is reduced: those of ZeRO-2, whose optimizer is
+// there, are on the card nowhere else [runtime/zero/stage_1_and_2.py, async_inplace_copy_grad_to_fp32_buffer_from_gpu].
+func (s *Setup) bucketed() bool { return s.DeepSpeed && s.Zero == 2 && s.HostStep }
 
 // trainedShare returns the size of n bytes per number for a rank's share of all weights that train.
 func (p *program) trainedShare(n int64) (sum engine.Bytes) {

@@ -21,6 +21,7 @@ func TestDeepSpeed(t *testing.T) {
 		{engine.Args{"gpus": "2"}, 16*n/2 + 2*h*h, 4 * subGroup},
 		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
 		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
+		{engine.Args{"gpus": "8", "shard": "zero2", "host": "yes"}, 2*n + 2*reduceBucket + 2*m.Words*h, 0},
 		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h, 4 * n / 8},
 		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h, 0},
 		{engine.Args{"gpus": "1", "states": "fp32"}, 12 * n, 0},
@@ -58,6 +59,29 @@ func TestDeepSpeed(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%v is answered; want a refusal", args)
+		}
+	}
+}
+
+// TestGradientsToHost checks that ZeRO-2 with the optimizer on the host has no gradients on the card beside those that
+// have just been made, at the end those of the embedding, whatever the number of ranks. ZeRO-1 has all of them.
+func TestGradientsToHost(t *testing.T) {
+	m := Lookup("llama2-7b")
+	for _, c := range []struct {
+		gpus, shard string
+		want        int64
+	}{{"1", "zero2", m.Words * m.Hidden}, {"8", "zero2", m.Words * m.Hidden}, {"8", "zero1", m.Params()}} {
+		a, err := New(m, engine.Args{"program": "deepspeed", "gpus": c.gpus, "shard": c.shard, "host": "yes", "seq": "512"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Setup.defaults()
+		p := newProgram(&a.Setup, a.Setup.end(true, true))
+		p.ledger = new(ledger)
+		p.play(1)
+		got := max(p.phaseParts[Backward][Gradients], p.phaseParts[Reduction][Gradients])
+		if got != size(c.want, 2) {
+			t.Errorf("%v: %d bytes of gradients; want %d", c, got, size(c.want, 2))
 		}
 	}
 }

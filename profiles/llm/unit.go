@@ -196,7 +196,7 @@ func (p *program) newGradient(u *unit, i int) {
 	}
 	h := p.take(size(w.n, bytes), Gradients)
 	switch {
-	case p.s.gathers() && p.s.DeepSpeed: // reduced at once, into the rank's share
+	case p.s.gathers() && p.s.DeepSpeed, p.s.bucketed(): // reduced at once, into the share of the rank or of its host
 		p.give(h)
 	case p.s.gathers():
 		u.fresh[i] = h

@@ -252,3 +252,47 @@ func TestSquareBesideAdapters(t *testing.T) {
 		t.Errorf("-base nf4 -fused-adapters: got the error %v, want one that says -base nf4 beside a net", err)
 	}
 }
+
+// TestFrozenCopies checks which narrow copies of frozen weights in fp32 exist under autocast when the forward ends: all
+// that products keep for their backward, but only that of the head if blocks run again, since autocast caches copies of
+// weights with a gradient alone. Then those of adapters alone are beside it. Trained weights have them all the same. A
+// chain has the copies that products keep among what its blocks keep, so that a plan can make them again.
+func TestFrozenCopies(t *testing.T) {
+	m := Lookup("llama2-7b")
+	head := m.Words * m.Hidden
+	blocks := m.Params() - 2*head - (2*m.Layers+1)*m.Hidden // without norms
+	adapters := 8 * m.Layers * (4*2*m.Hidden + 3*(m.Hidden+m.Wide))
+	for _, c := range []struct {
+		args engine.Args
+		want int64
+	}{
+		{engine.Args{"lora": "8"}, head + blocks + adapters},
+		{engine.Args{"lora": "8", "ckpt": "full"}, head + adapters},
+		{engine.Args{"lora": "8", "ckpt": "full", "group": "4"}, head + adapters},
+		{engine.Args{"ckpt": "full"}, head + blocks},
+	} {
+		c.args["states"], c.args["seq"] = "fp32", "512"
+		a, err := New(m, c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Setup.defaults()
+		p := newProgram(&a.Setup, a.Setup.end(true, true))
+		p.ledger = new(ledger)
+		p.play(1)
+		if got := p.phaseParts[LossForward][Gathered]; got != size(c.want, 2) {
+			t.Errorf("%v: %d bytes of copies; want %d", c.args, got, size(c.want, 2))
+		}
+	}
+	a, err := New(m, engine.Args{"lora": "8", "states": "fp32", "seq": "512"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.Chain.Resident.Pinned; got >= size(blocks, 2) {
+		t.Errorf("%d bytes are pinned in the chain; want less than the %d of the copies of blocks", got, size(blocks, 2))
+	}
+}

@@ -139,7 +139,7 @@ func (o *outline) chain(c *Card) *engine.Chain {
 		}
 	}
 	for _, u := range o.all() {
-		r.Pinned += o.casted(u) + o.pinned(u)
+		r.Pinned += o.casted(u, false) + o.pinned(u)
 	}
 	r.Pinned += max(0, o.record[0].live-r.Weights-r.Grads-r.Optimizer) + o.skips()
 	held := r.Total()
@@ -212,6 +212,11 @@ func (o *outline) stages(c *Card) []engine.Stage {
 		if !next.input || within || o.offloads(next) {        // no backward reads this output where it lies
 			st.Unsaved = true
 			st.Saved -= st.Out
+		}
+	}
+	for i, u := range o.units {
+		if u.front().mode == CheckpointNone {
+			out[i+1].Saved += o.casted(u, true) - o.casted(u, false)
 		}
 	}
 	for i := range out { // a stage may free a skip that is larger than what it keeps
@@ -311,12 +316,18 @@ func (o *outline) gatherWaits(c *Card) float64 {
 	return max(0, o.gatherSeconds(c)-forward-back-there-again)
 }
 
-// casted returns the bytes of autocast's copies of weights, which a unit holds through the step.
-func (p *program) casted(u *unit) engine.Bytes {
+// casted returns the bytes of autocast's copies of a unit's weights. Those of a block's frozen weights, which a product
+// keeps and autocast does not, count if all is true; the others are there through the step.
+func (p *program) casted(u *unit, all bool) engine.Bytes {
 	q := &program{ledger: &ledger{}, s: p.s}
 	was := u.whole
 	u.whole = make([]handle, len(u.weights))
 	q.cast(u)
+	for i, w := range u.weights {
+		if !all && !w.trained && u.block != nil {
+			q.release(&u.whole[i])
+		}
+	}
 	u.whole = was
 	return q.live
 }

@@ -132,7 +132,7 @@ func (w *grapher) states(u *unit, i int) *values {
 	if s.HostStep && share > 0 { // the host replaces the weights
 		w.g.Values[v.shard].Kind = engine.KindState
 	}
-	if cast := w.casted(u); cast > 0 {
+	if cast := w.casted(u, true); cast > 0 {
 		v.whole = w.value("weights of "+v.name+" in the compute type", engine.KindState, cast, 0)
 	} else if s.gathers() {
 		v.whole = w.value("gathered weights of "+v.name, engine.KindState, gathered, 0)

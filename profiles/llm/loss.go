@@ -50,7 +50,9 @@ func (p *program) lossForward(w *pass, x handle) {
 	if p.s.Objective == ObjectiveDPO {
 		p.reference()
 	}
-	p.uncast()
+	for _, u := range p.units {
+		p.uncast(u, true)
+	}
 }
 
 // gathered returns the head's input with the tokens of the whole tensor-parallel group, if it is wanted and ranks share

@@ -116,6 +116,8 @@ func TestPoliciesAsChains(t *testing.T) {
 		{"qwen2.5-7b", engine.Args{"gpus": "8", "program": "deepspeed"}},
 		{"qwen2.5-7b", engine.Args{"gpus": "8", "shard": "zero2"}},
 		{"llama3-8b", engine.Args{"lora": "16", "swap-blocks": "20", "seq": "2048", "device": "rtx-4090"}},
+		{"llama3.2-1b", engine.Args{"lora": "16", "states": "fp32", "seq": "2048"}},
+		{"qwen2.5-7b", engine.Args{"gpus": "8", "program": "deepspeed", "shard": "zero2", "host": "yes"}},
 	} {
 		a, err := New(Lookup(c.model), c.args)
 		if err != nil {

@@ -273,6 +273,7 @@ func (p *program) forwardPass() *pass {
 		y, k := b.forward(p.ledger, x)
 		p.turn(y, Saved)
 		p.join(w, i, x)
+		p.uncast(u, false)
 		if !u.stays && p.s.gathers() {
 			p.reshard(u)
 		}

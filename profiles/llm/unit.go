@@ -134,14 +134,16 @@ func (p *program) casts(w weight) bool {
 	return w.rows > 0 && !w.expert || w.conv || w.name == "head" || w.name == "router"
 }
 
-// uncast frees the copies of the weights of checkpointed blocks, which autocast holds until the end of the forward.
-func (p *program) uncast() {
-	if !p.s.autocast() {
+// uncast frees the copies of weights of a checkpointed block that autocast holds no longer: those of frozen weights
+// when the block has run, since it caches none of them, and all others when the forward ends [torch:
+// aten/src/ATen/autocast_mode.cpp, cached_cast].
+func (p *program) uncast(u *unit, trained bool) {
+	if !p.s.autocast() || u.front().mode == CheckpointNone {
 		return
 	}
-	for _, u := range p.units {
-		if u.front().mode != CheckpointNone {
-			p.reshard(u)
+	for i, w := range u.weights {
+		if w.trained == trained {
+			p.release(&u.whole[i])
 		}
 	}
 }

@@ -276,8 +276,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	if name == "qkv" && joint && b.s.LoRA.has("q") {                             // PEFT's on the joint product
 		return b.adapt(x, y, name, in, out)
 	}
+	beside := strings.HasPrefix(name, "txt.") || strings.HasPrefix(name, "cross.added.")
 	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) &&
-		b.s.LoRA.has(part) {
+		b.s.LoRA.has(part) && !(b.s.LoRA.Latents && beside) {
 		y = b.adapt(x, y, name, in, out)
 	}
 	return y

@@ -14,7 +14,8 @@ import (
 
 // products are the products of a block that have adapters, by the option targets.
 var products = map[string][]string{"all": {"q", "k", "v", "o", "gate", "up", "down"},
-	"attention": {"q", "k", "v", "o"}, "qv": {"q", "v"}, "mlp": {"gate", "up", "down"}}
+	"attention": {"q", "k", "v", "o"}, "latents": {"q", "k", "v", "o"}, "qv": {"q", "v"},
+	"mlp": {"gate", "up", "down"}}
 
 // New returns the question that options ask about a model. The setup is what the program does by default, changed
 // by the chosen options. New does not keep args.
@@ -220,7 +221,8 @@ func (s *Setup) adapt(p engine.Parsed) {
 	optimizer := strings.TrimPrefix(p.Word("optimizer"), "paged-")
 	moments := moments[optimizer]
 	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
-		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes"), Fused: p.Is("fused-adapters", "yes")}
+		Latents: p.Is("targets", "latents"), Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes"),
+		Fused: p.Is("fused-adapters", "yes")}
 	if p.Is("adapters", "bf16") {
 		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
 	}

@@ -33,6 +33,7 @@ type LoRA struct {
 	Rank    int64
 	Bytes   int64    // bytes of a number that the adapters compute [as the compute type]
 	On      []string // products with adapters: q, k, v, o, gate, up, down; if empty, only norms train
+	Latents bool     // products of a diffusion model's text alone have none
 	Dropout bool     // the input of adapters has a dropout
 	Dora    bool     // the adapters are DoRA's, as PEFT computes them
 	Fused   bool     // products and their adapters are operators of unsloth or axolotl
@@ -122,6 +123,8 @@ func (s *Setup) checkParts() {
 	case s.LoRA != nil && s.LoRA.Fused && (!s.Written || s.Compiled || s.LoRA.Dropout || s.LoRA.Dora || s.widened() ||
 		s.Base == BaseInt8 || s.Model.Ends != nil || s.bitsandbytes() && s.widensNet(s.Model.At(0))):
 		refuse("%s: adapters that are one operator with their products are known of Transformers' language models: want -program hf or deepspeed, and no -adapter-dropout, -dora, -kbit, -compile or -base int8, nor -base nf4 beside a net whose activation autocast widens, or leave -fused-adapters out", s.Model.Name)
+	case s.LoRA != nil && s.LoRA.Latents && s.Model.Latents == nil:
+		refuse("%s has no latents beside a text: want -targets attention", s.Model.Name)
 	case o == StepGaLore && s.LoRA != nil:
 		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
 	case s.Base != BaseSame && s.Float8:

@@ -289,6 +289,10 @@ func TestFigures(t *testing.T) {
 		{"Stable Diffusion 1", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16"}, allocated, 2.87 * (1 << 30), 2},
 		{"and checkpointed", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16", "ckpt": "full"}, allocated,
 			1.98 * (1 << 30), 3},
+		// huggingface/finetrainers#184, of whose FP8 products named norm are left out
+		{"HunyuanVideo, FP8", "hunyuanvideo", engine.Args{"height": "480", "width": "720", "lora": "128",
+			"targets": "latents", "base": "fp8", "ckpt": "full", "autocast": "yes", "attention": "sdpa",
+			"kernel": "foreach", "beside": "3236"}, nil, allocated, 18.45 * (1 << 30), 2},
 		{"Wan 2.1 1.3B, RamTorch", "wan2.1-1.3b", streamed, nil, allocated, 71.90 * (1 << 30), 5},
 		{"and checkpointed", "wan2.1-1.3b", streamed, engine.Args{"ckpt": "full"}, allocated, 4.73 * (1 << 30), 4},
 		{"and two blocks a checkpoint", "wan2.1-1.3b", streamed, engine.Args{"ckpt": "full", "group": "2"}, allocated,

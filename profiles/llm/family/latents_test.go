@@ -174,3 +174,38 @@ func TestPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestTargets counts adapters by their moments, 8 bytes a number. Those of the latents are as many as trainers tell:
+// Flux's of rank 4 in huggingface/blog, flux-qlora.md, and HunyuanVideo's of rank 128 in huggingface/finetrainers#184,
+// without eight in what refines its text. Wan's second attention to a picture has none.
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		model, rank, targets string
+		want                 int64
+	}{
+		{"flux1-dev", "4", "latents", 4_669_440}, {"flux1-dev", "4", "attention", 4_669_440 + 19*4*4*2*3072},
+		{"hunyuanvideo", "128", "latents", 163_577_856 - 8*128*2*3072},
+		{"sd-3.5-medium", "8", "latents", (24 + 13) * 4 * 8 * 2 * 1536},
+		{"wan2.1-14b", "8", "latents", 40 * 8 * 8 * 2 * 5120}, {"wan2.1-i2v-14b", "8", "latents", 40 * 8 * 8 * 2 * 5120},
+	} {
+		args := engine.Args{"height": "512", "lora": c.rank, "targets": c.targets, "kernel": "foreach"}
+		of := func(optimizer string) engine.Bytes {
+			args["optimizer"] = optimizer
+			a, err := llm.New(family.Lookup(c.model), args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer(t, a).States
+		}
+		if got := of("adamw") - of("sgd"); got != engine.Bytes(8*c.want) {
+			t.Errorf("%s, %s: %d numbers of adapters; want %d", c.model, c.targets, got/8, c.want)
+		}
+	}
+	a, err := llm.New(family.Lookup("llama3-8b"), engine.Args{"lora": "8", "targets": "latents"})
+	if err == nil {
+		_, err = a.Estimate()
+	}
+	if err == nil {
+		t.Error("latents of a Llama are answered; want a refusal")
+	}
+}

@@ -79,6 +79,7 @@ func TestFigures(t *testing.T) {
 	older := engine.Args{"program": "hf-2024", "ckpt": "full", "seq": "4096", "batch": "4", "device": "a100-80gb"}
 	lora := engine.Args{"lora": "16", "targets": "attention", "adapter-dropout": "yes", "no-autocast": "yes"}
 	const chroma = `{"_class_name":"ChromaTransformer2DModel","patch_size":1,"in_channels":64,"num_layers":19,"num_single_layers":38,"attention_head_dim":128,"num_attention_heads":24,"joint_attention_dim":4096,"approximator_num_channels":64,"approximator_hidden_dim":5120,"approximator_layers":5}`
+	const kolors = `{"_class_name":"UNet2DConditionModel","addition_embed_type":"text_time","attention_head_dim":[5,10,20],"block_out_channels":[320,640,1280],"cross_attention_dim":2048,"down_block_types":["DownBlock2D","CrossAttnDownBlock2D","CrossAttnDownBlock2D"],"encoder_hid_dim":4096,"encoder_hid_dim_type":"text_proj","in_channels":4,"layers_per_block":2,"out_channels":4,"projection_class_embeddings_input_dim":5632,"transformer_layers_per_block":[1,2,10],"up_block_types":["CrossAttnUpBlock2D","CrossAttnUpBlock2D","UpBlock2D"],"use_linear_projection":true}`
 	tuned := engine.Args{"autocast": "yes", "adapters": "bf16", "adapter-dropout": "yes", "targets": "attention",
 		"attention": "sdpa"} // of SimpleTuner, whose adapters have a dropout of 0.1 by default
 	streamed := maps.Clone(tuned)
@@ -289,6 +290,9 @@ func TestFigures(t *testing.T) {
 		{"Stable Diffusion 1", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16"}, allocated, 2.87 * (1 << 30), 2},
 		{"and checkpointed", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16", "ckpt": "full"}, allocated,
 			1.98 * (1 << 30), 3},
+		{"Kolors", kolors, tuned, engine.Args{"height": "512", "lora": "16"}, allocated, 7.22 * (1 << 30), 3},
+		{"and checkpointed", kolors, tuned, engine.Args{"height": "512", "lora": "16", "ckpt": "full"}, allocated,
+			5.36 * (1 << 30), 4},
 		// huggingface/finetrainers#184, of whose FP8 products named norm are left out
 		{"HunyuanVideo, FP8", "hunyuanvideo", engine.Args{"height": "480", "width": "720", "lora": "128",
 			"targets": "latents", "base": "fp8", "ckpt": "full", "autocast": "yes", "attention": "sdpa",

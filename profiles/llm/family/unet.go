@@ -17,8 +17,8 @@ var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_a
 	"mid_block_type": `"UNetMidBlock2DCrossAttn"`, "act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3",
 	"time_embedding_type": `"positional"`,
 	"attention_type":      `"default"`, "class_embeddings_concat": "false", "dropout": "0.0",
-	"addition_embed_type": `"text_time"`, "class_embed_type": "", "encoder_hid_dim": "",
-	"encoder_hid_dim_type": "", "num_attention_heads": "",
+	"addition_embed_type": `"text_time"`, "class_embed_type": "",
+	"encoder_hid_dim_type": `"text_proj"`, "num_attention_heads": "",
 	"num_class_embeds": "", "time_embedding_dim": "", "time_embedding_act_fn": "", "timestep_post_act": "",
 	"time_cond_proj_dim": "", "cross_attention_norm": "",
 	"mid_block_only_cross_attention": "", "reverse_transformer_layers_per_block": ""}
@@ -132,6 +132,11 @@ func unet(c *config, m *llm.Model) {
 		from := c.levels("projection_class_embeddings_input_dim", 2816, 1)[0]
 		m.Ends.Params += product(from, time) + product(time, time)
 		r.all.Each += from + 2*time
+	}
+	if c.has("encoder_hid_dim") { // a product narrows the text of 77 tokens
+		from := c.levels("encoder_hid_dim", 768, 1)[0]
+		m.Ends.Params += product(from, text)
+		r.all.Each += 77 * from
 	}
 	r.halves(width, layers, attends, out)
 	c.notes = append(c.notes,

@@ -62,6 +62,29 @@ func TestUnetKeeps(t *testing.T) {
 	}
 }
 
+// TestNarrowedText checks that a product that narrows the text of a UNet, as Kolors has it, counts by its weights, and
+// that one that narrows pictures is refused.
+func TestNarrowedText(t *testing.T) {
+	row := compact(string(measuredUnets(t)[0].Config))
+	read := func(more string) (*family.Reading, error) {
+		return family.Read([]byte(strings.Replace(row, `"in_channels":4`, `"in_channels":4`+more, 1)))
+	}
+	m, err := read("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := m.Model.Pattern[0].Unet.Text
+	for _, more := range []string{`,"encoder_hid_dim":96`, `,"encoder_hid_dim":96,"encoder_hid_dim_type":"text_proj"`} {
+		n, err := read(more)
+		if err != nil || n.Model.Params() != m.Model.Params()+(96+1)*text {
+			t.Errorf("%s: %v (%v); want %d parameters more", more, n, err, (96+1)*text)
+		}
+	}
+	if _, err := read(`,"encoder_hid_dim":96,"encoder_hid_dim_type":"image_proj"`); err == nil {
+		t.Error("image_proj is read; want an error")
+	}
+}
+
 // TestUnetRefused checks that the error for a UNet of another design names the key that sets it.
 func TestUnetRefused(t *testing.T) {
 	row := string(measuredUnets(t)[0].Config)

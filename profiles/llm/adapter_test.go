@@ -269,6 +269,7 @@ func TestFrozenCopies(t *testing.T) {
 		{engine.Args{"lora": "8"}, head + blocks + adapters},
 		{engine.Args{"lora": "8", "ckpt": "full"}, head + adapters},
 		{engine.Args{"lora": "8", "ckpt": "full", "group": "4"}, head + adapters},
+		{engine.Args{"lora": "8", "ckpt": "modules"}, head + blocks + adapters},
 		{engine.Args{"ckpt": "full"}, head + blocks},
 	} {
 		c.args["states"], c.args["seq"] = "fp32", "512"

@@ -215,7 +215,7 @@ func (o *outline) stages(c *Card) []engine.Stage {
 		}
 	}
 	for i, u := range o.units {
-		if u.front().mode == CheckpointNone {
+		if u.front().keepsCopies() {
 			out[i+1].Saved += o.casted(u, true) - o.casted(u, false)
 		}
 	}

@@ -138,15 +138,15 @@ func (p *program) casts(w weight) bool {
 // when the block has run, since it caches none of them, and all others when the forward ends [torch:
 // aten/src/ATen/autocast_mode.cpp, cached_cast].
 func (p *program) uncast(u *unit, trained bool) {
-	if !p.s.autocast() || u.front().mode == CheckpointNone {
-		return
-	}
 	for i, w := range u.weights {
-		if w.trained == trained {
+		if p.s.autocast() && !u.front().keepsCopies() && w.trained == trained {
 			p.release(&u.whole[i])
 		}
 	}
 }
+
+// keepsCopies reports whether products of a block, of which at most modules run again, keep copies of their weights.
+func (b *block) keepsCopies() bool { return b.mode == CheckpointNone || b.mode == CheckpointModules }
 
 // receive copies a finished all-gather into the weights. In the forward the output of the collective stays until
 // the next one is copied out, in the backward it is freed [torch: wait_for_unshard].

@@ -51,12 +51,19 @@ func (m EditSide) apply(s *State) []Effect {
 	return s.editOther()
 }
 
-// FitOther gives the other side a budget that is large enough, and turns the controls to it.
-type FitOther struct{}
+// FitSide gives the other side a budget that is large enough, and turns the controls to it, or this side if only this
+// one lacks it.
+type FitSide struct{}
 
-func (FitOther) apply(s *State) []Effect {
-	if s.Compare == nil || s.Compare.Other.Offer() <= 0 || s.Network == nil || s.Opening != nil {
+func (FitSide) apply(s *State) []Effect {
+	if s.Compare == nil || s.Network == nil || s.Opening != nil {
 		return nil
+	}
+	if s.Compare.Other.Offer() <= 0 {
+		if s.Offer() <= 0 {
+			return nil
+		}
+		return SetBudget{Bytes: s.Offer(), Settled: true}.apply(s)
 	}
 	s.Compare.Other.Choice.Budget = choice.Budget{Bytes: s.Compare.Other.Offer()}
 	return s.editOther()

@@ -139,12 +139,18 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	if _, ok := p.Delta(); ok {
 		t.Error("there is a delta without a schedule of B")
 	}
-	p.play(FitOther{})
+	p.play(FitSide{})
 	if c := p.Choice; p.Compare.OnA || c.Budget.Bytes != engine.GiB || last[Solve](t, p).Choice.Budget != c.Budget {
 		t.Errorf("with the budget that B lacks: the controls on A %v, budget %+v; want them on B, 1 GiB, and it asked for", p.Compare.OnA, c.Budget)
 	}
 	if o := p.Compare.Other; o.Failed != "" || o.Offer() != 0 {
 		t.Errorf("A, which fits, failed %q, offer %d", o.Failed, o.Offer())
+	}
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}}, FitSide{})
+	if p.Compare.OnA || p.Choice.Budget.Bytes != 2*engine.GiB {
+		t.Errorf("B lacks its budget: the controls on A %v, budget %+v; want them on B, 2 GiB", p.Compare.OnA,
+			p.Choice.Budget)
 	}
 }
 

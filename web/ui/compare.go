@@ -59,13 +59,20 @@ func (c *Compare) Name(a bool) string {
 		names.Budget(mine.Choice, mine.Network))
 }
 
-// Fit returns the text of the button that gives the other side a budget that is large enough, or "" if none is needed.
+// Fit returns the text of the button that gives a side a budget that is large enough, or "" if none is needed.
 func (c *Compare) Fit() string {
-	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
+	if c.S.Compare == nil {
 		return ""
 	}
-	_, letter := c.S.Letters()
-	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter
+	own, letter := c.S.Letters()
+	offer := c.S.Compare.Other.Offer()
+	if offer <= 0 {
+		offer, letter = c.S.Offer(), own
+	}
+	if offer <= 0 {
+		return ""
+	}
+	return "Set " + format.BytesUp(offer) + " for " + letter
 }
 
 // missing says which side has no schedule, and why. It is empty without a comparison.
@@ -82,6 +89,8 @@ func (c *Compare) missing() string {
 		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
 	case o.Shown == nil:
 		return side + " is being solved…" + answer.Done(o.Progress())
+	case c.S.OverBudget != nil && c.S.OverBudget.Smallest > 0:
+		return own + " has no schedule: it needs at least " + format.BytesUp(c.S.OverBudget.Smallest) + "."
 	case c.S.Stale():
 		return own + " has no schedule: the pictures show another one."
 	case c.S.Solving != nil:

@@ -69,6 +69,26 @@ func TestComparePanel(t *testing.T) {
 	}
 }
 
+// TestCompareFits checks that a side whose budget is too small is named with the least that it needs, and that a button
+// gives it that, whichever side the controls change.
+func TestCompareFits(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
+	c := Compare{S: s}
+	if got := c.Fit(); got != "" {
+		t.Errorf("both have a schedule, and a button says %q", got)
+	}
+	least := &state.OverBudget{Smallest: 3 * engine.GiB, Offer: 3 * engine.GiB}
+	s.OverBudget = least
+	if got := c.missing() + " " + c.Fit(); got != "B has no schedule: it needs at least 3 GiB. Set 3 GiB for B" {
+		t.Errorf("without a schedule of B: %q", got)
+	}
+	s.OverBudget, s.Compare.Other.OverBudget = nil, least
+	if got := c.Fit(); got != "Set 3 GiB for A" {
+		t.Errorf("without a schedule of A the button says %q", got)
+	}
+}
+
 func TestCompareTable(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"},

@@ -115,12 +115,12 @@ var commands = map[string]meaning{
 	},
 
 	// A comparison.
-	"compare":   does(state.ToggleCompare{}),
-	"swap":      does(state.SwapSides{}),
-	"fit-other": does(state.FitOther{}),
-	"side-a":    does(state.EditSide{A: true}),
-	"side-b":    does(state.EditSide{}),
-	"sides":     does(state.ToggleSides),
+	"compare":  does(state.ToggleCompare{}),
+	"swap":     does(state.SwapSides{}),
+	"fit-side": does(state.FitSide{}),
+	"side-a":   does(state.EditSide{A: true}),
+	"side-b":   does(state.EditSide{}),
+	"sides":    does(state.ToggleSides),
 
 	// Addresses.
 	"places":       does(state.TogglePlaces{}),

@@ -104,7 +104,9 @@ func (s Setup) keeping() Setup {
 }
 
 // chained reports whether the step is not known as operations, only as a chain.
-func (s *Setup) chained() bool { return s.HostWeights || s.HostStep && s.HostPart < 100 || s.DeepSpeed }
+func (s *Setup) chained() bool {
+	return s.HostWeights || s.HostStep && (s.HostPart < 100 || s.KeepMasters) || s.DeepSpeed
+}
 
 // beside returns a note on what the operations have that the chain does not, and where their times come from.
 func (s *Setup) beside() string {

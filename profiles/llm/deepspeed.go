@@ -56,7 +56,7 @@ func (p *program) trainedShare(n int64) (sum engine.Bytes) {
 // widenGradients allocates the gradients of DeepSpeed's step in the type of the copied weights, or the flat copy that
 // ZeRO makes of them; and Megatron's in fp32 [Megatron-LM: core/optimizer/distrib_optimizer.py, main_grad.float()].
 func (p *program) widenGradients() handle {
-	if p.s.Static && p.s.Grad < p.s.Master && !p.s.HostStep {
+	if p.s.Static && p.s.Grad < p.s.Master && (!p.s.HostStep || p.s.KeepMasters) {
 		return p.take(p.trainedShare(p.s.Master), StepTemps)
 	}
 	if !p.s.DeepSpeed || p.s.HostStep || p.s.Grad == 4 && p.s.Zero == 0 {

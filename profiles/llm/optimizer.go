@@ -177,3 +177,22 @@ func muonFlops(w weight) float64 {
 	side := float64(min(w.rows, w.cols))
 	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)
 }
+
+// hybridClones returns the bytes of masters that Megatron's optimizer for card and host has of the card's part of all
+// weights, until a second one is made of a rank's share [Megatron-LM: core/optimizer/distrib_optimizer.py, __init__].
+func (p *program) hybridClones() (sum engine.Bytes) {
+	for w := range p.weights() {
+		if w.trained && p.s.TE && p.s.HostStep {
+			sum += p.s.stays(size(w.n, p.s.Master))
+		}
+	}
+	return sum
+}
+
+// hybridGradients allocates what this optimizer widens of narrow gradients for the card's part. They stay until newer
+// ones replace them [Megatron-LM: core/optimizer/cpu_offloading/hybrid_optimizer.py, _set_sub_optimizer_grads].
+func (p *program) hybridGradients() {
+	if s := p.s; s.TE && s.HostStep && !s.KeepMasters && s.Grad < s.Master {
+		p.take(s.stays(p.trainedShare(s.Master)), Gradients)
+	}
+}

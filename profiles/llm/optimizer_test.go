@@ -124,6 +124,34 @@ func TestPartOnHost(t *testing.T) {
 	}
 }
 
+// TestHybridLoads checks by hand that Megatron's optimizer for card and host first has masters of the card's part of all
+// weights, beside what a rank has at the end of its load, and then of its share alone.
+func TestHybridLoads(t *testing.T) {
+	m := Lookup("llama3.2-1b")
+	n := m.Params()
+	for _, c := range []struct {
+		more engine.Args
+		want int64
+	}{
+		{engine.Args{}, 6*n + 4*n/8},
+		{engine.Args{"host": "yes"}, 6 * n},
+		{engine.Args{"host": "yes", "keep-masters": "yes"}, 6*n + 4*n/8},
+		{engine.Args{"host": "yes", "host-part": "25"}, 6*n + 3*n + 3*n/8},
+		{engine.Args{"host": "yes", "host-part": "25", "keep-masters": "yes"}, 6*n + 3*n + 4*n/8},
+	} {
+		c.more["program"], c.more["gpus"] = "megatron", "8"
+		a, err := New(m, c.more)
+		if err != nil {
+			t.Fatalf("%v: %v", c.more, err)
+		}
+		r := run(t, a.Setup)
+		got := partOf(r, Load, Weights) + partOf(r, Load, Gradients) + partOf(r, Load, Masters)
+		if got < engine.Bytes(c.want) || got > engine.Bytes(c.want)*1001/1000 {
+			t.Errorf("%v: %d bytes of states in the load; want %d", c.more, got, c.want)
+		}
+	}
+}
+
 // TestWeightsOnHost checks that weights in host memory leave neither them nor their reduced gradients on the card, that
 // fetching them takes time, and that beside drives the host has DeepSpeed's buffers alone. The chain of the step has
 // the same peak.

@@ -135,6 +135,8 @@ type Stepping struct {
 	Paged     bool     // the driver moves moments between card and host [bitsandbytes: optim/optimizer.py, get_paged]
 	HostStep  bool     `json:"opt_on_host"` // the host has moments and masters, and runs the optimizer's step
 	HostPart  int64    // with HostStep: per cent of each weight on the host [100]
+	// with HostStep: masters of the host's part stay on the card, too [Megatron-LM: hybrid_optimizer.py clones them]
+	KeepMasters bool
 	// the host has a rank's share of the weights, too, and gets gradients as they are reduced [torch: FSDP2's
 	// CPUOffloadPolicy; DeepSpeed: offload_param]
 	HostWeights bool  `json:"weights_on_host"`

@@ -186,7 +186,8 @@ func TestDeferredReduction(t *testing.T) {
 
 // TestStatesInTheStep checks by hand what a rank of n weights holds in the optimizer's step: 16 bytes for each in fp32,
 // and DDP's buckets of gradients beside them if several ranks share none, but not where FSDP2 replicates; under
-// Megatron 2 for the weight, 2 or 4 for its gradient and 12 for a rank's share of the rest. It widens 2 bytes.
+// Megatron 2 for the weight, 2 or 4 for its gradient and 12 for a rank's share of the rest. It widens 2 bytes. Of what
+// the host steps on, the card has no share, or 4 bytes where masters stay. Wide gradients of the card's part stay.
 func TestStatesInTheStep(t *testing.T) {
 	m := Lookup("llama3.2-1b")
 	n := m.Params()
@@ -200,6 +201,13 @@ func TestStatesInTheStep(t *testing.T) {
 		{engine.Args{"gpus": "8", "shard": "none", "program": "torchtitan-2026"}, 16 * n, 0},
 		{engine.Args{"gpus": "8", "program": "megatron"}, 6*n + 12*n/8, 0},
 		{engine.Args{"gpus": "8", "program": "megatron", "bf16-grads": "yes"}, 4*n + 12*n/8, 4 * n / 8},
+		{engine.Args{"gpus": "8", "program": "megatron", "host": "yes", "host-part": "50"}, 6*n + 6*n/8, 0},
+		{engine.Args{"gpus": "8", "program": "megatron", "host": "yes", "host-part": "50", "keep-masters": "yes"},
+			6*n + 8*n/8, 0},
+		{engine.Args{"gpus": "8", "program": "megatron", "host": "yes", "host-part": "50", "bf16-grads": "yes"},
+			4*n + 8*n/8, 0},
+		{engine.Args{"gpus": "8", "program": "megatron", "host": "yes", "keep-masters": "yes", "bf16-grads": "yes"},
+			4*n + 4*n/8, 4 * n / 8},
 	} {
 		c.more["kernel"] = "fused"
 		a, err := New(m, c.more)

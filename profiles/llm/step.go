@@ -191,6 +191,7 @@ func (p *program) loads() {
 	p.take(p.besideBytes(), Weights)
 	p.loadSwapped()
 	p.loadRamTorch()
+	p.give(p.take(p.hybridClones(), Masters))
 }
 
 // play loads the states and runs steps.
@@ -444,12 +445,13 @@ func (p *program) embeddingBackward() {
 // optimize steps on all gradients and frees them.
 func (p *program) optimize() {
 	s := p.s
-	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 {
+	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 && !s.KeepMasters {
 		p.drop()
 		return
 	}
 	if !p.stepped {
 		p.stepped = true
+		p.hybridGradients()
 		for w := range p.weights() {
 			if w.trained {
 				n := s.moments(w)

@@ -44,8 +44,10 @@ func (p *program) load(u *unit) {
 		if p.s.cachesFloat8() && w.rows > 0 && u != p.root && u != p.head {
 			p.take(size(w.n, 2), Gathered)
 		}
-		if w.trained {
-			p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters)
+		if n := p.s.at(w, 1, p.s.Master); w.trained && p.s.KeepMasters {
+			p.take(n, Masters)
+		} else if w.trained {
+			p.take(p.s.stays(n), Masters)
 		}
 		if w.trained && p.s.Static {
 			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)

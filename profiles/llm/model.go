@@ -48,6 +48,7 @@ type Model struct {
 	// Written means that the blocks are known only as Transformers' own code has them.
 	Written  bool
 	Megatron bool // they are known as Megatron-LM has them, too
+	Litgpt   bool // they are known as litgpt has them, too
 }
 
 // Tower is a part of a model beside its blocks, with blocks of its own. A step on text alone, which is what is

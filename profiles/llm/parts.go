@@ -66,6 +66,7 @@ type Code struct {
 	FusedQKV   bool          `json:"fused_qkv"`    // one product makes queries, keys and values
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
+	Litgpt     bool          // blocks are those of litgpt
 	Kernels    bool          // kernels of fla, mamba_ssm and xielu run in place of torch code
 	// the softmax of eager attention keeps its result alone [Megatron-LM: core/fusions/fused_softmax.py]
 	SoftmaxFused bool

@@ -44,9 +44,11 @@ var Programs = []Program{
 		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
 		s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
-		if s.Model != nil && s.Model.Tied && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
+		s.Litgpt = true
+		if s.Model != nil && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
 			m := *s.Model
 			m.Tied = false
+			m.OnlyEager = m.OnlyEager || m.ScoreCap // masks of windows are made in each layer, and not kept [model.py]
 			s.Model = &m
 		}
 	}},

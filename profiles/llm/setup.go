@@ -153,14 +153,14 @@ func (s *Setup) checkParts() {
 // only as Transformers' or diffusers' own code has them.
 func (s *Setup) checkFamily() {
 	if m := s.Model; m.Written {
-		own := !m.Megatron || !s.TE
+		own := !(m.Megatron && s.TE || m.Litgpt && s.Litgpt)
 		for _, v := range []struct {
 			is   bool
 			what string
 		}{{!s.Written && own, "another program than Transformers, by itself (hf) or under DeepSpeed (deepspeed)"},
 			{!s.Written && s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
-			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1 && own && !s.splits(), "context parallel ranks, which are known where all blocks have attention, by a kernel without a mask of pairs of tokens (-attention flash)"},
+			{s.Tensor > 1 && !(m.Megatron && s.TE), "tensor parallel ranks"}, {s.Context > 1 && own && !s.splits(), "context parallel ranks, which are known where all blocks have attention, by a kernel without a mask of pairs of tokens (-attention flash)"},
 			{s.Expert > 1 && own, "expert parallel ranks: Transformers' own run one batch on all of these, and rows sent to experts are known of Mixtral, Qwen3 and DeepSeek V2 and V3"}} {
 			if v.is {
 				writer := "Transformers"

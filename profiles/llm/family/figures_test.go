@@ -129,6 +129,8 @@ func TestFigures(t *testing.T) {
 			16.69e9, 2},
 		{"phi-2/lora", "phi-2", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "2", "lora": "8",
 			"adapters": "bf16", "adapter-dropout": "yes"}, allocated, 13.98e9, 2},
+		{"gemma2-2b/lora, whose head has adapters, too", "gemma2-2b", lit, engine.Args{"batch": "2", "seq": "512",
+			"accumulate": "3", "lora": "8", "adapters": "bf16", "adapter-dropout": "yes"}, allocated, 14.31e9, 1},
 		// Lightning-AI/lightning-thunder, issue 1261
 		{"vicuna-7b-16k", "llama2-7b", compiled, engine.Args{"batch": "5", "seq": "16384"}, allocated, 51e9, 4},
 		{"CodeLlama-34b", "codellama-34b", compiled, engine.Args{"seq": "16384"}, allocated, 50.8e9, 4},

@@ -25,7 +25,7 @@ func gemma(c *config, m *llm.Model) {
 
 // gemma2 has norms before and after each part, caps scores and logits, and has a window in every other layer.
 func gemma2(c *config, m *llm.Model) {
-	m.Around = llm.AroundBoth
+	m.Around, m.Litgpt = llm.AroundBoth, true
 	vaultGemma(c, m)
 }
 

@@ -176,3 +176,43 @@ func TestFusedSoftmax(t *testing.T) {
 		}
 	}
 }
+
+// TestGemma2UnderLitgpt checks that litgpt's Gemma 2 writes attention out whatever its kernel is, and keeps 8 bytes of
+// each score (a tanh, the softmax in 4 bytes, its narrow copy) and a tanh of each logit, and that VaultGemma, which
+// litgpt does not have, is refused.
+func TestGemma2UnderLitgpt(t *testing.T) {
+	const seq, heads, words, uncapped = 4096, 4, 8192, `,"attn_logit_softcapping":0,"final_logit_softcapping":0}`
+	config := func(kind, more string) *llm.Model {
+		read, err := family.Read([]byte(`{"model_type":"` + kind + `","hidden_size":512,"head_dim":128,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":2048,"vocab_size":8192` + more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read.Model
+	}
+	kept := func(m *llm.Model) llm.Kept {
+		a, err := llm.New(m, engine.Args{"program": "litgpt", "seq": "4096", "attention": "sdpa"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := a.Setup.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	with, without := kept(config("gemma2", "}")), kept(config("gemma2", uncapped))
+	got := float64(with.Blocks[0][1]-without.Blocks[0][1]) / (seq * seq * heads)
+	if got < 7.8 || got > 8 {
+		t.Errorf("%.2f bytes of a score; want 8 less what a kernel keeps", got)
+	}
+	if got := with.Outside - without.Outside; got != 2*seq*words {
+		t.Errorf("%d bytes more outside the blocks; want 2 for each logit, %d", got, 2*seq*words)
+	}
+	a, err := llm.New(config("vaultgemma", "}"), engine.Args{"program": "litgpt"})
+	if err == nil {
+		_, err = a.Estimate()
+	}
+	if err == nil {
+		t.Error("VaultGemma is answered; want a refusal")
+	}
+}

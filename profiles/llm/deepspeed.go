@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"cmp"
+
+	"memtide/engine"
+)
 
 // DeepSpeed's engine runs Transformers' modules in bf16. Ranks share fp32 copies of the weights and moments, gradients
 // go through a bucket of a fixed size, and the step widens a rank's share of the gradients. If neither bf16 nor fp16 is
@@ -21,21 +25,33 @@ const (
 	subGroup = 1_000_000_000
 )
 
-// loadBuckets allocates DeepSpeed's buffers of gradients, which stay from the first backward on: its buckets, of ZeRO-3
-// of the size that Transformers fills in for "auto", and with ZeRO-3 a rank's share of all gradients.
+// bucket allocates DeepSpeed's buckets of gradients if the stage of ZeRO is the one asked about, or returns 0. ZeRO-3's
+// is of the size that Transformers fills in for "auto", and stays. Those of ZeRO-1 and ZeRO-2 are there while a
+// backward runs [runtime/zero/stage_1_and_2.py: setup_buckets, _release_ipg_buffers].
+func (p *program) bucket(stage bool) handle {
+	s := p.s
+	if !s.DeepSpeed || s.Zero == 0 || !stage {
+		return 0
+	}
+	usual := int64(reduceBucket)
+	if s.Zero == 3 {
+		usual = s.Model.Hidden * s.Model.Hidden
+	}
+	return p.take(size(cmp.Or(s.Bucket, usual), s.Grad), Buffers)
+}
+
+// loadBuckets allocates what DeepSpeed has of gradients throughout: under ZeRO-3 its bucket and a rank's share of all,
+// and a buffer through which they leave for the host.
 func (p *program) loadBuckets() {
-	switch s := p.s; {
-	case !s.DeepSpeed:
-	case s.Zero == 3:
-		p.take(size(s.Model.Hidden*s.Model.Hidden, s.Grad), Buffers)
-		p.take(s.stays(p.trainedShare(s.Grad)), Gradients)
-	case s.Zero > 0:
-		p.take(size(reduceBucket, s.Grad), Buffers)
-		var most int64 // a gradient passes through a buffer of its own on its way to the host
+	if p.bucket(p.s.Zero == 3) != 0 {
+		p.take(p.s.stays(p.trainedShare(p.s.Grad)), Gradients)
+	}
+	if p.s.bucketed() { // a gradient passes through a buffer of its own on its way to the host
+		var most int64
 		for w := range p.weights() {
-			most = max(most, given(w.trained && s.bucketed(), w.n))
+			most = max(most, given(w.trained, w.n))
 		}
-		p.take(size(most, s.Grad), Buffers)
+		p.take(size(most, p.s.Grad), Buffers)
 	}
 }
 

@@ -8,29 +8,32 @@ import (
 
 // TestDeepSpeed checks what a rank holds under DeepSpeed before and between steps, counted by hand: of n weights, shared
 // from a stage on, 2 bytes each, 12 for their fp32 copy and the moments, and with ZeRO-3 2 for gradients and a bucket of
-// the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients. Its step widens a rank's gradients, of ZeRO-3 at most
-// 1e9 of them. In fp32 ZeRO has copies, too. Adapters have the type of the model. What the engine cannot do is refused.
+// the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients, while a backward runs alone. Another size is said. Its
+// step widens a rank's gradients, of ZeRO-3 at most 1e9 of them. In fp32 ZeRO has copies, too. Adapters have the type of
+// the model. What the engine cannot do is refused.
 func TestDeepSpeed(t *testing.T) {
 	m := Lookup("llama2-7b")
 	n, h := m.Params(), m.Hidden
 	for _, c := range []struct {
-		more       engine.Args
-		want, step int64
+		more                engine.Args
+		want, step, buckets int64
 	}{
-		{engine.Args{"gpus": "1"}, 14 * n, 4 * n},
-		{engine.Args{"gpus": "2"}, 16*n/2 + 2*h*h, 4 * subGroup},
-		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
-		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
-		{engine.Args{"gpus": "8", "shard": "zero2", "host": "yes"}, 2*n + 2*reduceBucket + 2*m.Words*h, 0},
-		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h, 4 * n / 8},
-		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h, 0},
-		{engine.Args{"gpus": "1", "states": "fp32"}, 12 * n, 0},
-		{engine.Args{"gpus": "8", "shard": "zero2", "states": "fp32"}, 4*n + 12*n/8 + 4*reduceBucket, 4 * n / 8},
-		{engine.Args{"gpus": "8", "states": "fp32"}, 4*n/8 + 12*n/8 + 4*n/8 + 4*h*h, 4 * n / 8},
-		{engine.Args{"gpus": "8", "states": "bf16"}, 2*n/8 + 6*n/8 + 2*n/8 + 2*h*h, 2 * n / 8},
+		{engine.Args{"gpus": "1"}, 14 * n, 4 * n, 0},
+		{engine.Args{"gpus": "2"}, 16*n/2 + 2*h*h, 4 * subGroup, 2 * h * h},
+		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8, 4 * n / 8, 2 * reduceBucket},
+		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8, 4 * n / 8, 2 * reduceBucket},
+		{engine.Args{"gpus": "8", "shard": "zero2", "bucket": "2000"}, 2*n + 12*n/8, 4 * n / 8, 2 * 2e9},
+		{engine.Args{"gpus": "8", "shard": "zero2", "host": "yes"}, 2*n + 2*m.Words*h, 0, 2 * (reduceBucket + m.Words*h)},
+		{engine.Args{"gpus": "8", "bucket": "500"}, 16*n/8 + 2*5e8, 4 * n / 8, 2 * 5e8},
+		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h, 4 * n / 8, 2 * h * h},
+		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h, 0, 2 * h * h},
+		{engine.Args{"gpus": "1", "states": "fp32"}, 12 * n, 0, 0},
+		{engine.Args{"gpus": "8", "shard": "zero2", "states": "fp32"}, 4*n + 12*n/8, 4 * n / 8, 4 * reduceBucket},
+		{engine.Args{"gpus": "8", "states": "fp32"}, 4*n/8 + 12*n/8 + 4*n/8 + 4*h*h, 4 * n / 8, 4 * h * h},
+		{engine.Args{"gpus": "8", "states": "bf16"}, 2*n/8 + 6*n/8 + 2*n/8 + 2*h*h, 2 * n / 8, 2 * h * h},
 		{engine.Args{"gpus": "8", "states": "fp32", "lora": "256", "targets": "qv"},
-			4*n/8 + (4+4+8+4)*32*2*2*256*h/8 + 4*h*h, 4 * 32 * 2 * 2 * 256 * h / 8},
-		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h, 4 * 32 * 2 * 2 * 8 * h},
+			4*n/8 + (4+4+8+4)*32*2*2*256*h/8 + 4*h*h, 4 * 32 * 2 * 2 * 256 * h / 8, 4 * h * h},
+		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h, 4 * 32 * 2 * 2 * 8 * h, 0},
 	} {
 		c.more["program"] = "deepspeed"
 		a, err := New(m, c.more)
@@ -46,6 +49,9 @@ func TestDeepSpeed(t *testing.T) {
 		p.play(1)
 		if off := float64(p.live)/float64(c.want) - 1; off < -0.001 || off > 0.001 {
 			t.Errorf("%v: %d bytes between steps; want %d", c.more, p.live, c.want)
+		}
+		if got := p.phaseParts[LossBackward][Buffers]; got != engine.Bytes(c.buckets) {
+			t.Errorf("%v: buckets of %d bytes in the backward; want %d", c.more, got, c.buckets)
 		}
 		if wide := p.phaseParts[Step][StepTemps]; wide < engine.Bytes(c.step) || wide > engine.Bytes(c.step)+1<<20 {
 			t.Errorf("%v: %d bytes of temporaries in the step; want %d", c.more, wide, c.step)

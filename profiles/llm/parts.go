@@ -250,6 +250,7 @@ type Layout struct {
 	room         engine.Bytes // of the card for the caching allocator [any]
 	Buckets      bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
 	DeepSpeed    bool         // states and gradients are those of its engine, see deepspeed
+	Bucket       int64        // gradients of its buckets together [500 million, of ZeRO-3 the squared hidden size]
 }
 
 // The largest numbers of a setup.
@@ -290,7 +291,7 @@ func (s *Setup) bounds() []bound {
 		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},
 		{"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
 		{"blocks that are swapped", s.Swap, mostRanks}, {"rank of GaLore", s.GaLoreRank, mostRanks},
-		{"MiB of frozen models beside", s.Beside, 1 << 20}}
+		{"MiB of frozen models beside", s.Beside, 1 << 20}, {"gradients of buckets", s.Bucket, 1 << 36}}
 }
 
 // defaults fills in what is not chosen. A LayerNorm is one kernel in every program.

@@ -154,6 +154,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Sequential = p.Is("no-grouped", "yes")
 	s.Objective, s.Beside, s.Rollout = p.Word("objective"), int64(p.Int("beside")), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
+	s.Bucket = 1_000_000 * int64(p.Int("bucket"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.KeepMasters = p.Is("keep-masters", "yes")
 	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")

@@ -310,6 +310,8 @@ func Matters(args engine.Args, name string) bool {
 		return Program(args) == "megatron"
 	case "keep-masters":
 		return Program(args) == "megatron" && Value(args, "host") != "no"
+	case "bucket":
+		return Program(args) == "deepspeed" && Value(args, "gpus") != "1" && Value(args, "shard") != "none"
 	case "states":
 		all := args["states"] == "bf16" && Value(args, "lora") == "0" && Value(args, "gpus") != "1" && // by ZeRO alone
 			Value(args, "shard") != "none"

@@ -5,7 +5,7 @@ import "memtide/engine"
 // experts is a mixture: a router, the rows of the chosen experts, gathered and sent to their ranks, the nets of
 // experts, and the way back. Rows are balanced among the experts of a rank.
 func (b *builder) experts(n valueID) valueID {
-	if b.k.MoE.All {
+	if b.k.MoE.All && !b.s.Titan {
 		return b.allExperts(n)
 	}
 	return b.chosen(n, b.route)
@@ -37,6 +37,9 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	}
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)
+	if moe.All { // torchtitan's score_before_experts
+		sent = b.weightedRows(sent, top, r)
+	}
 	sent = b.moved(b.s.Expert, opExchange, sent, "dispatched", r)
 	if !b.s.NoSP { // tensor parallel ranks have different tokens
 		rows *= b.s.ExpertTensor
@@ -67,8 +70,8 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
 	y = b.moved(b.s.ExpertTensor, opScatter, y, "scattered", r)
 	y = b.moved(b.s.Expert, opExchange, y, "combined", r)
-	if !b.s.TE {
-		y = b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
+	if !b.s.TE && !moe.All {
+		y = b.weightedRows(y, top, r)
 	}
 	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
 	b.values[out].wide = b.values[n].wide
@@ -78,6 +81,16 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		out = b.sum(out, b.gatedShared(n, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor)))))
 	}
 	return out
+}
+
+// weightedRows returns rows of r bytes times their scores top, under torchtitan in fp32 [torchtitan: models/moe].
+func (b *builder) weightedRows(x, top valueID, r engine.Bytes) valueID {
+	if !b.s.Titan || b.s.Compiled { // a compiled kernel reads narrow rows
+		return b.add(op{in: []valueID{x, top}, keeps: []valueID{x, top}}, "weighted", r)
+	}
+	wide := r * 4 / engine.Bytes(b.e)
+	x = b.widen(x, "weighted", wide)
+	return b.add(op{in: []valueID{b.point("weighted.wide", wide, []valueID{x, top}, x, top)}}, "weighted", r)
 }
 
 // grouped adds a product of rows with the rank's experts, of in x out numbers each, and returns its result. Under

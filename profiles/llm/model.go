@@ -49,6 +49,7 @@ type Model struct {
 	Written  bool
 	Megatron bool // they are known as Megatron-LM has them, too
 	Litgpt   bool // they are known as litgpt has them, too
+	Titan    bool // they are known as torchtitan has them, too
 }
 
 // Tower is a part of a model beside its blocks, with blocks of its own. A step on text alone, which is what is

@@ -86,8 +86,25 @@ func nanotron(s *Setup) {
 }
 
 func torchtitan(s *Setup) {
+	s.Titan = true
+	if s.Model != nil && s.Model.Titan {
+		s.Model = s.Model.titan()
+	}
 	s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp, s.Outputs = NormFused, LossFP32, true, 8, true
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
+}
+
+// titan returns Llama 4 as torchtitan has it by default: without towers, windows, norms of heads and scaled queries,
+// and rotated in every layer [torchtitan: experiments/llama4/model/model.py].
+func (m *Model) titan() *Model {
+	own := *m
+	own.Beside, own.Pattern = nil, slices.Clone(m.Pattern)
+	for i, b := range own.Pattern {
+		plain := *b
+		plain.QKNorm, plain.NoRope, plain.Window, plain.Scale = false, false, 0, 0
+		own.Pattern[i] = &plain
+	}
+	return &own
 }
 
 // FindProgram returns the program with the name, or nil if it is not known.

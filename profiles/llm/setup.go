@@ -153,7 +153,7 @@ func (s *Setup) checkParts() {
 // only as Transformers' or diffusers' own code has them.
 func (s *Setup) checkFamily() {
 	if m := s.Model; m.Written {
-		own := !(m.Megatron && s.TE || m.Litgpt && s.Litgpt)
+		own := !(m.Megatron && s.TE || m.Litgpt && s.Litgpt || m.Titan && s.Titan)
 		for _, v := range []struct {
 			is   bool
 			what string

@@ -298,7 +298,7 @@ func phiMoE(c *config, m *llm.Model) {
 
 // llama4 rotates three of four layers, within chunks, and has every expert compute every token.
 func llama4(c *config, m *llm.Model) {
-	m.Gated, m.Bare, m.HeadLast, m.Narrow = true, true, true, true
+	m.Gated, m.Bare, m.HeadLast, m.Narrow, m.Titan = true, true, true, true, true
 	c.attentionBias(m, false)
 	normed := c.flag("use_qk_norm", true)
 	narrow := m.Wide

@@ -216,3 +216,39 @@ func TestGemma2UnderLitgpt(t *testing.T) {
 		t.Error("VaultGemma is answered; want a refusal")
 	}
 }
+
+// TestRowsUnderTorchtitan checks what a row of an expert keeps under torchtitan: 6 bytes of each number of the stream,
+// since it is weighted in fp32, before the experts of Llama 4 and behind those of others, 8 of each number of the net,
+// its score and its place. Compiled blocks weight narrow rows, and those of Llama 4 are refused.
+func TestRowsUnderTorchtitan(t *testing.T) {
+	const seq, hidden, wide = 1024, 512, 256
+	kept := func(kind, top, compile string) int64 {
+		read, err := family.Read([]byte(`{"model_type":"` + kind + `","hidden_size":512,"head_dim":128,"num_hidden_layers":4,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":256,"moe_intermediate_size":256,"num_experts":8,"num_experts_per_tok":` + top + `,"vocab_size":8192}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := llm.New(read.Model, engine.Args{"program": "torchtitan", "seq": "1024", "compile": compile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := a.Setup.Kept()
+		if err != nil {
+			return 0
+		}
+		if kind == "llama4_text" && len(k.Blocks) != 1 {
+			t.Errorf("%s: blocks keep %v; want the same of each", kind, k.Blocks)
+		}
+		return k.Blocks[len(k.Blocks)-1][1]
+	}
+	for kind, want := range map[string]int64{"llama4_text": 6*hidden + 8*wide + 12, "qwen3_moe": 6*hidden + 8*wide + 12} {
+		if got := (kept(kind, "3", "no") - kept(kind, "2", "no")) / seq; got != want {
+			t.Errorf("%s: a row keeps %d bytes, want %d", kind, got, want)
+		}
+	}
+	if got, want := (kept("qwen3_moe", "3", "yes")-kept("qwen3_moe", "2", "yes"))/seq, int64(4*hidden+6*wide+12); got != want {
+		t.Errorf("compiled: a row keeps %d bytes, want %d", got, want)
+	}
+	if kept("llama4_text", "1", "yes") != 0 {
+		t.Error("compiled blocks of Llama 4 are answered; want a refusal")
+	}
+}

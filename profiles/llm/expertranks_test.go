@@ -45,6 +45,16 @@ func TestExpertRanks(t *testing.T) {
 	}
 }
 
+// TestWithoutDDP checks that ranks whose experts differ have no buckets of DDP, which others without shared states have.
+func TestWithoutDDP(t *testing.T) {
+	for ranks, want := range map[string]bool{"1": true, "8": false} {
+		got := asks(t, Lookup("mixtral-8x7b"), engine.Args{"gpus": "8", "shard": "none", "ep": ranks, "seq": "1024"})
+		if buckets := partOf(got.Result, Backward, Buffers) > 0; buckets != want {
+			t.Errorf("%s ranks of experts: buckets %v, want %v", ranks, buckets, want)
+		}
+	}
+}
+
 // TestTiedEnds checks that the last stage has a copy of a tied embedding, with its gradient and states.
 func TestTiedEnds(t *testing.T) {
 	tied := *Lookup("gpt2")

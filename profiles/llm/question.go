@@ -100,8 +100,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	switch shard := p.Word("shard"); shard {
 	case "none":
 		// DDP's buckets are no views of the gradients [torch: nn/parallel/distributed.py, gradient_as_bucket_view];
-		// torchtitan replicates by FSDP2 since March 2026 [torchtitan#2458]
-		s.Buckets = s.Shard > 1 && !s.Static && !s.DeepSpeed && !p.Is("program", "torchtitan-2026")
+		// torchtitan replicates by FSDP2 since March 2026 [torchtitan#2458]; experts are no replicas [accelerate]
+		s.Buckets = s.Shard > 1 && s.Expert < 2 && !s.Static && !s.DeepSpeed && !p.Is("program", "torchtitan-2026")
 		s.Shard = 1
 	case "grad-op", "fsdp1", "fsdp1-grad-op":
 		s.Zero, s.Flat = 3, shard != "grad-op"

@@ -114,7 +114,7 @@ func (s *Setup) Said() (notes []string) {
 		notes = append(notes, "The optimizer's step is one fused kernel, Transformers' default for AdamW since PyTorch 2.8. Before it was foreach, whose step needs more: -kernel foreach, or -program hf-2024 with all that Transformers did until March 2025.")
 	}
 	if s.Written && s.Expert > 1 {
-		notes = append(notes, "Each rank is taken to have samples of its own, whose rows go to the ranks of their experts, as with torchtitan. Transformers' own expert parallelism runs one batch on all ranks, which is not known.")
+		notes = append(notes, "Each rank is taken to have samples of its own, whose rows go to the ranks of their experts, as with torchtitan. Transformers' own (enable_expert_parallel, in TRL, too) runs one batch on all ranks, which is not known.")
 	}
 	if s.Deferred && s.gathers() && s.Accumulate > 1 && s.Stages < 2 && s.trains() {
 		notes = append(notes, "Gradients are whole on every card until the last micro batch, as no_sync leaves them (Transformers' Trainer, under FSDP2 since Accelerate 1.11, and litgpt). With one micro batch a step needs the shares alone.")

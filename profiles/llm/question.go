@@ -154,9 +154,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Sequential = p.Is("no-grouped", "yes")
 	s.Objective, s.Beside, s.Rollout = p.Word("objective"), int64(p.Int("beside")), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
-	s.Bucket = 1_000_000 * int64(p.Int("bucket"))
+	s.Bucket, s.KeepMasters = 1_000_000*int64(p.Int("bucket")), p.Is("keep-masters", "yes")
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
-	s.KeepMasters = p.Is("keep-masters", "yes")
 	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")
 	s.Reentrant = !s.NonReentrant && p.Is("program", "hf-2024") && s.Checkpoint == CheckpointFull && s.Group == 1
 	s.adapt(p)

@@ -215,15 +215,6 @@ type pass struct {
 	next   []next   // by layer that predicts a later token
 }
 
-// micro is how many micro batches of a step are played. What comes between the first and the last is new under FSDP1
-// alone, where gradients stay whole and a new one lies beside their sum.
-func (s *Setup) micro() int64 {
-	if s.Flat && s.Deferred {
-		return min(s.Accumulate, 3)
-	}
-	return min(s.Accumulate, 2)
-}
-
 // step runs all micro batches and the optimizer.
 func (p *program) step() {
 	micro := p.s.micro()

@@ -275,6 +275,15 @@ func (p *program) keepShare(u *unit, share handle) {
 	u.reduced = share
 }
 
+// micro is how many micro batches of a step are played. What comes between the first and the last is new under FSDP1
+// alone, where gradients stay whole and a new one lies beside their sum.
+func (s *Setup) micro() int64 {
+	if s.Flat && s.Deferred {
+		return min(s.Accumulate, 3)
+	}
+	return min(s.Accumulate, 2)
+}
+
 // reduceFlat ends a unit's backward under FSDP1. The gradient of the flat parameter is put together in the stream of
 // gathers, added to that of earlier micro batches, which it outlives until the hook ends, and widened in the stream of
 // reductions, and its share stays [torch: distributed/fsdp/_runtime_utils.py, _post_backward_hook; autograd/engine.cpp,

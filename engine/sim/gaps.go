@@ -38,7 +38,7 @@ func (pl *player) closeGap() {
 	switch g.Reason {
 	case NeedsData:
 		if g.Value != engine.NoValue {
-			g.Cause = pl.places[g.Value].lastFetch
+			g.Cause = pl.fetched(g.Value)
 		} else {
 			g.Cause = lanes.brought(pl, g)
 		}
@@ -51,6 +51,16 @@ func (pl *player) closeGap() {
 	}
 	pl.cause = g.Cause
 	pl.t.Gaps = append(pl.t.Gaps, g)
+}
+
+// fetched returns the latest fetch of v or, if what ended a wait for v is one of a value that contains it, that fetch.
+func (pl *player) fetched(v engine.ValueID) SpanID {
+	for in := v; in != engine.NoValue; in = pl.g.Values[in].PartOf {
+		if f := pl.places[in].lastFetch; f != NoSpan && pl.t.Spans[f].End == pl.now {
+			return f
+		}
+	}
+	return pl.places[v].lastFetch
 }
 
 // lastEnded returns the span of the other lanes that ended last, or NoSpan.

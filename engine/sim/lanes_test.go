@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/check"
 	"memtide/engine/enginetest"
 	_ "memtide/engine/lanes"
 	"memtide/engine/sim"
@@ -111,6 +112,28 @@ func TestHostStep(t *testing.T) {
 		tr.Waiting[sim.NeedsData] != 6*time.Second {
 		t.Errorf("got %v, peak %d, host %d, %v waiting for data; want 13s, %d, %d and 6s\n%+v", tr.Makespan, tr.Peak,
 			tr.HostPeak, tr.Waiting[sim.NeedsData], 2*rate, 4*rate, tr.Spans)
+	}
+}
+
+// TestPartComesWithWhole checks the cause of a wait for a value that is being fetched, and that is there earlier as a
+// part of another one, whose fetch is then the cause.
+func TestPartComesWithWhole(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
+		{Name: "whole", Kind: engine.KindWeight, Size: 3, Initial: engine.OnHost, PartOf: engine.NoValue},
+		{Name: "part", Kind: engine.KindWeight, Size: 1, Initial: engine.OnHost, PartOf: 0},
+	}, Ops: []engine.Op{{Name: "read", Pass: engine.Backward, In: []engine.ValueID{1}}}}
+	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}
+	s := engine.Schedule{engine.Fetch(0, 0), engine.Fetch(1, 0), engine.Run(0)}
+	tr, err := sim.Play(p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.Gaps) == 0 || tr.Gaps[0].Cause != 0 || tr.Gaps[0].End != tr.Spans[0].End {
+		t.Errorf("gaps %+v of spans %+v; want the first to end with the fetch of the whole, and to name it", tr.Gaps,
+			tr.Spans)
+	}
+	if err := check.Trace(p, s, tr); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 // Where each batch is padded to its own longest sequence, every step requests memory in other sizes. Few of the
 // allocator's free blocks then fit, so that what it reserves grows from step to step.
 const (
-	variedSteps = 32 // that are replayed
-	variedLeast = 16 // the shortest batch has this part of the longest
+	variedSteps  = 32   // that are replayed, at most
+	variedBlocks = 4096 // whose forwards these run, at most, so that deep models have fewer steps
+	variedLeast  = 16   // the shortest batch has this part of the longest
 )
 
 // variedLengths returns the lengths of such batches, of at most s.Seq tokens. They are spread evenly and mixed well:
@@ -17,7 +18,7 @@ const (
 func (s *Setup) variedLengths() []int64 {
 	const golden = 0.6180339887498949
 	least := ceil(s.Seq, variedLeast)
-	out := make([]int64, variedSteps)
+	out := make([]int64, max(2, min(variedSteps, variedBlocks/s.Model.Layers)))
 	for i, at := 0, 0.0; i < len(out); i++ {
 		if at += golden; at >= 1 {
 			at--

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -332,7 +333,7 @@ func (m OpenFailed) apply(s *State) []Effect {
 		if !s.Choice.Roomy() {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."
 		}
-		a.Lines, a.Linked = append(a.Lines, about), true
+		a.Text, a.Lines, a.Linked = strings.TrimSuffix(a.Text, ".")+".", append(a.Lines, about), true
 		out = s.open(choice.Example(), nil, Replace) // and the address must not go on naming what is not
 	}
 	s.Alert = a

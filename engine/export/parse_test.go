@@ -168,7 +168,8 @@ func (r *reader) graph() *engine.Graph {
 		for _, name := range o.After {
 			after = append(after, engine.OpID(r.index(where, "o", name, i)))
 		}
-		g.Ops = append(g.Ops, engine.Op{Lane: lane, After: after, Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)),
+		g.Ops = append(g.Ops, engine.Op{Lane: lane, After: after, Name: o.Name,
+			Pass:  engine.Pass(r.word(where+".pass", o.Pass, passes)),
 			Stage: o.Stage,
 			Time:  o.Time, Temp: o.Temp, Alt: (*engine.Alt)(o.Alt),
 			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)})

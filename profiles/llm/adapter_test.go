@@ -277,10 +277,7 @@ func TestFrozenCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Setup.defaults()
-		p := newProgram(&a.Setup, a.Setup.end(true, true))
-		p.ledger = new(ledger)
-		p.play(1)
+		p := playedOnce(&a.Setup)
 		if got := p.phaseParts[LossForward][Gathered]; got != size(c.want, 2) {
 			t.Errorf("%v: %d bytes of copies; want %d", c.args, got, size(c.want, 2))
 		}

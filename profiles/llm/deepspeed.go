@@ -25,28 +25,23 @@ const (
 	subGroup = 1_000_000_000
 )
 
-// bucket allocates DeepSpeed's buckets of gradients if the stage of ZeRO is the one asked about, or returns 0. ZeRO-3's
-// is of the size that Transformers fills in for "auto", and stays. Those of ZeRO-1 and ZeRO-2 are there while a
-// backward runs [runtime/zero/stage_1_and_2.py: setup_buckets, _release_ipg_buffers].
-func (p *program) bucket(stage bool) handle {
-	s := p.s
-	if !s.DeepSpeed || s.Zero == 0 || !stage {
-		return 0
+// bucket allocates the buckets of gradients of DeepSpeed's ZeRO-1 and ZeRO-2, which are there while a backward runs. It
+// returns 0 if the step has none [runtime/zero/stage_1_and_2.py: setup_buckets, _release_ipg_buffers].
+func (p *program) bucket() handle {
+	if s := p.s; s.DeepSpeed && (s.Zero == 1 || s.Zero == 2) {
+		return p.take(size(cmp.Or(s.Bucket, reduceBucket), s.Grad), Buffers)
 	}
-	usual := int64(reduceBucket)
-	if s.Zero == 3 {
-		usual = s.Model.Hidden * s.Model.Hidden
-	}
-	return p.take(size(cmp.Or(s.Bucket, usual), s.Grad), Buffers)
+	return 0
 }
 
-// loadBuckets allocates what DeepSpeed has of gradients throughout: under ZeRO-3 its bucket and a rank's share of all,
-// and a buffer through which they leave for the host.
+// loadBuckets allocates what DeepSpeed has of gradients throughout: under ZeRO-3 its bucket, by itself of the size that
+// Transformers fills in for "auto", and a rank's share of all; and a buffer through which they leave for the host.
 func (p *program) loadBuckets() {
-	if p.bucket(p.s.Zero == 3) != 0 {
-		p.take(p.s.stays(p.trainedShare(p.s.Grad)), Gradients)
+	if s := p.s; s.DeepSpeed && s.Zero == 3 {
+		p.take(size(cmp.Or(s.Bucket, s.Model.Hidden*s.Model.Hidden), s.Grad), Buffers)
+		p.take(s.stays(p.trainedShare(s.Grad)), Gradients)
 	}
-	if p.s.bucketed() { // a gradient passes through a buffer of its own on its way to the host
+	if p.s.bucketed() {
 		var most int64
 		for w := range p.weights() {
 			most = max(most, given(w.trained, w.n))

@@ -43,10 +43,7 @@ func TestDeepSpeed(t *testing.T) {
 		if wide := a.Setup.Compute == 4; wide != (c.more["states"] == "fp32") {
 			t.Errorf("%v: %d bytes of an activation", c.more, a.Setup.Compute)
 		}
-		a.Setup.defaults()
-		p := newProgram(&a.Setup, a.Setup.end(true, true))
-		p.ledger = new(ledger)
-		p.play(1)
+		p := playedOnce(&a.Setup)
 		if off := float64(p.live)/float64(c.want) - 1; off < -0.001 || off > 0.001 {
 			t.Errorf("%v: %d bytes between steps; want %d", c.more, p.live, c.want)
 		}
@@ -81,10 +78,7 @@ func TestGradientsToHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Setup.defaults()
-		p := newProgram(&a.Setup, a.Setup.end(true, true))
-		p.ledger = new(ledger)
-		p.play(1)
+		p := playedOnce(&a.Setup)
 		got := max(p.phaseParts[Backward][Gradients], p.phaseParts[Reduction][Gradients])
 		if got != size(c.want, 2) {
 			t.Errorf("%v: %d bytes of gradients; want %d", c, got, size(c.want, 2))

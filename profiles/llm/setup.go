@@ -160,7 +160,8 @@ func (s *Setup) checkFamily() {
 		}{{!s.Written && own, "another program than Transformers, by itself (hf) or under DeepSpeed (deepspeed)"},
 			{!s.Written && s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
-			{s.Tensor > 1 && !(m.Megatron && s.TE), "tensor parallel ranks"}, {s.Context > 1 && own && !s.splits(), "context parallel ranks, which are known where all blocks have attention, by a kernel without a mask of pairs of tokens (-attention flash)"},
+			{s.Tensor > 1 && !(m.Megatron && s.TE), "tensor parallel ranks"},
+			{s.Context > 1 && own && !s.splits(), "context parallel ranks, which are known where all blocks have attention, by a kernel without a mask of pairs of tokens (-attention flash)"},
 			{s.Expert > 1 && own, "expert parallel ranks: Transformers' own run one batch on all of these, and rows sent to experts are known of Mixtral, Qwen3 and DeepSeek V2 and V3"}} {
 			if v.is {
 				writer := "Transformers"

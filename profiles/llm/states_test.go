@@ -214,10 +214,7 @@ func TestStatesInTheStep(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", c.more, err)
 		}
-		a.Setup.defaults()
-		p := newProgram(&a.Setup, a.Setup.end(true, true))
-		p.ledger = new(ledger)
-		p.play(1)
+		p := playedOnce(&a.Setup)
 		var got engine.Bytes
 		for _, part := range []Class{Weights, Masters, Gradients, Moments, Buffers} {
 			got += p.phaseParts[Step][part]
@@ -229,4 +226,13 @@ func TestStatesInTheStep(t *testing.T) {
 			t.Errorf("%v: %d bytes of temporaries; want %d", c.more, wide, c.wide)
 		}
 	}
+}
+
+// playedOnce plays one step of a setup and returns the program with its ledger.
+func playedOnce(s *Setup) *program {
+	s.defaults()
+	p := newProgram(s, s.end(true, true))
+	p.ledger = new(ledger)
+	p.play(1)
+	return p
 }

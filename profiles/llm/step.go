@@ -347,7 +347,7 @@ func (p *program) backwardPass(w *pass) {
 	if w.out != 0 {
 		p.lossForward(w, w.out)
 	}
-	bucket := p.bucket(p.s.Zero < 3)
+	bucket := p.bucket()
 	defer func() { p.give(bucket) }()
 	g := p.lossBackward(w)
 	p.cut()

@@ -147,7 +147,8 @@ func (p *program) uncast(u *unit, trained bool) {
 	}
 }
 
-// keepsCopies reports whether products of a block, of which at most modules run again, keep copies of their weights.
+// keepsCopies reports whether a block's products keep copies of their weights for the backward: those that do not run
+// again do.
 func (b *block) keepsCopies() bool { return b.mode == CheckpointNone || b.mode == CheckpointModules }
 
 // receive copies a finished all-gather into the weights. In the forward the output of the collective stays until

@@ -154,7 +154,7 @@ func (c *curve) listen() {
 	c.pointed(c.element, "pointermove", c.move)
 	listen(c.element, "pointerdown", func(e safejs.Value) {
 		x, _ := at(c.element, e)
-		c.Later(func() { c.moved, c.down, c.dragging = false, x, c.dragging || c.grips(x) })
+		c.Later(func() { c.press(x) })
 		call(c.element, "setPointerCapture", number(e, "pointerId"))
 	})
 	c.pointed(c.element, "pointerup", func(x, y float64, _ safejs.Value) { c.release(x, y) })
@@ -170,6 +170,10 @@ func (c *curve) listen() {
 func (c *curve) grips(x float64) bool {
 	const grip = 6.0 // largest distance in CSS pixels
 	return c.plot != nil && c.plot.Budget > 0 && math.Abs(x-c.plot.X(c.s.Budget())) < grip && !c.fixed()
+}
+
+func (c *curve) press(x float64) {
+	c.moved, c.down, c.dragging = false, x, c.dragging || c.grips(x)
 }
 
 func (c *curve) move(x, y float64, e safejs.Value) {

@@ -28,7 +28,7 @@ var (
 		"policy.": {Doc: "of the step of a language model: what its blocks keep, instead of a strategy, in the flags of `memtide plan` about checkpointing",
 			Links: []string{"v=1&p=llama3-8b-step-b1&policy.ckpt=sac_op",
 				"v=1&p=llama3-8b-step-b1&policy.ckpt=modules&policy.recompute=mlp%2Blayernorm"}},
-		"bw": {Doc: "bandwidth to the device and to the host, if that differs",
+		"bw": {Doc: "bandwidth to the device, and to the host if that differs; beside `dev` the card stays",
 			Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&bw=12GBps&bwd=6GBps"}},
 		"bwd": {},
 		"duplex": {Doc: "`half` or `full`",

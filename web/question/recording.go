@@ -18,7 +18,7 @@ func NoSetting(r *doctor.Report, a *doctor.Advice, replays []doctor.Replay) stri
 	case a.Verdict == doctor.Fragments:
 		return "The free memory is in pieces, and no setting that was replayed mends it. Use less."
 	case a.Verdict == doctor.Unrecorded:
-		return "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
+		return "Without events nobody can tell whether a request failed, what other settings would change, and what grows. Call torch.cuda.memory._record_memory_history() before the step."
 	case a.Verdict == doctor.Inexact && a.Replayed == 0:
 		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", r.Settings)
 	case a.Verdict == doctor.Inexact && r.PeakReserved < r.Peak:

@@ -51,8 +51,8 @@ func (m EditSide) apply(s *State) []Effect {
 	return s.editOther()
 }
 
-// FitSide gives the other side a budget that is large enough, and turns the controls to it, or this side if only this
-// one lacks it.
+// FitSide gives a side whose budget is too small one that is large enough: the other side, to which it turns the
+// controls, or this side if the other's is large enough.
 type FitSide struct{}
 
 func (FitSide) apply(s *State) []Effect {

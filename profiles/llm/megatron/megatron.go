@@ -37,11 +37,15 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
 	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length", "--num-experts",
-	offloads[1]}
+	fractionFlag}
 
-// offloads are the flags of the optimizer on the host, of its part there, and of the optimizer that leaves no masters
-// of that part on the card, which Megatron-LM demands beside the first; other programs do not.
-var offloads = []string{"--optimizer-cpu-offload", "--optimizer-offload-fraction", "--use-precision-aware-optimizer"}
+// The flags of the optimizer on the host, of its part there, and of the optimizer that leaves no masters of that part
+// on the card, which Megatron-LM demands beside the first. Other programs on its core do not.
+const (
+	offloadFlag   = "--optimizer-cpu-offload"
+	fractionFlag  = "--optimizer-offload-fraction"
+	precisionFlag = "--use-precision-aware-optimizer"
+)
 
 // ends are the flags about a pipeline's first and last ranks, those that count what else these have as a layer, and the
 // options where they have fewer layers.
@@ -59,7 +63,7 @@ var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
 	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute",
-	"--grad-reduce-in-bf16", "--moe-grouped-gemm", offloads[0], offloads[2], ends[0].counts, ends[1].counts}
+	"--grad-reduce-in-bf16", "--moe-grouped-gemm", offloadFlag, precisionFlag, ends[0].counts, ends[1].counts}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
@@ -124,8 +128,8 @@ func Read(text string, layers, gpus int) (Layout, error) {
 			m.Left = append(m.Left, flag)
 		}
 	}
-	if value[offloads[0]] == "" && value[offloads[2]] != "" { // alone it narrows masters, for which there is no option
-		m.Left = append(m.Left, offloads[2])
+	if value[offloadFlag] == "" && value[precisionFlag] != "" { // it narrows masters then, for which there is no option
+		m.Left = append(m.Left, precisionFlag)
 	}
 	if len(value) == 0 {
 		return m, fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
@@ -225,16 +229,16 @@ func (n *counts) read(args engine.Args, gpus int) {
 
 // offload sets the options of the optimizer on the host. All of it is there if no flag says the part.
 func (n *counts) offload(args engine.Args) {
-	part, err := strconv.ParseFloat(cmp.Or(n.value[offloads[1]], "1"), 64)
+	part, err := strconv.ParseFloat(cmp.Or(n.value[fractionFlag], "1"), 64)
 	if (err != nil || !(part >= 0 && part <= 1)) && n.err == nil {
-		n.err = fmt.Errorf("%s is %q; want a number from 0 to 1", offloads[1], n.value[offloads[1]])
+		n.err = fmt.Errorf("%s is %q; want a number from 0 to 1", fractionFlag, n.value[fractionFlag])
 	}
 	percent := engine.Int64(math.Round(part * 100))
-	if n.value[offloads[0]] == "" || percent == 0 {
+	if n.value[offloadFlag] == "" || percent == 0 {
 		return
 	}
 	args["host"], args["host-part"] = "yes", strconv.FormatInt(percent, 10)
-	if n.value[offloads[2]] == "" {
+	if n.value[precisionFlag] == "" {
 		args["keep-masters"] = "yes"
 	}
 }
@@ -348,7 +352,7 @@ func (n *counts) recompute(args engine.Args) {
 // offloaded returns the flags of the optimizer on the host, none if all of it is on the card.
 func offloaded(args engine.Args) []string {
 	percent, _ := strconv.ParseFloat(ask.Value(args, "host-part"), 64)
-	out := []string{offloads[0], fmt.Sprint(offloads[1], " ", percent/100), offloads[2]}
+	out := []string{offloadFlag, fmt.Sprint(fractionFlag, " ", percent/100), precisionFlag}
 	switch {
 	case ask.Value(args, "host") == "no":
 		return nil

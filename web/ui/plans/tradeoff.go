@@ -35,6 +35,14 @@ func (c *Tradeoff) Coming() bool {
 // the ranks, so leaving it out moves nothing in view.
 func (c *Tradeoff) Gone() bool { return c.Missing() && !c.S.Step.Busy() && c.S.Passes() != nil }
 
+// Running reports whether points are still being computed.
+func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
+
+// CanStart reports whether a curve that was stopped can be resumed.
+func (c *Tradeoff) CanStart() bool {
+	return c.S.Curve != nil && c.S.Curve.ID == 0 && !c.S.Curve.Complete()
+}
+
 // StartText returns the text of the button that resumes the curve.
 func (c *Tradeoff) StartText() string {
 	if c.S.Curve != nil && c.S.Curve.Failed != "" {

@@ -50,13 +50,13 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "sweep"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.S.Curve == nil || c.S.Curve.ID != 0 || c.S.Curve.Complete())
+			vgn.AddAttrInterface("hidden", !c.CanStart())
 			vgn.SetInnerHTML(c.StartText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "stop-sweep"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.S.Curve == nil || c.S.Curve.ID == 0)
+			vgn.AddAttrInterface("hidden", !c.Running())
 			vgn.AddAttrInterface("title", "Stop computing the curve")
 			{
 				vgparent := vgn

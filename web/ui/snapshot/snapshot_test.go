@@ -95,7 +95,7 @@ func TestDoctorWithoutEvents(t *testing.T) {
 	pagetest.WellFormed(t, page)
 	contains(t, "no events", page,
 		"<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.",
-		"Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step.",
+		"Without events nobody can tell whether a request failed, what other settings would change, and what grows. Call torch.cuda.memory._record_memory_history() before the step.",
 		"Nothing tells without events.")
 	if strings.Contains(page, "No request failed: ") || strings.Contains(page, `data-testid="replays"`) ||
 		len(s.Doctor().Replays) > 0 {

@@ -376,8 +376,13 @@ func TestPlanOfExperts(t *testing.T) {
 		if wide {
 			high = high * 100 / 79
 		}
-		if n := needed(s); n.low != low || n.high != high || (n.doubt == unsureExperts) != wide {
+		n := needed(s)
+		if n.low != low || n.high != high || (n.doubt == unsureExperts) != wide {
 			t.Errorf("%s: %d to %d bytes, unsure of %q; want %d to %d", ref, n.low, n.high, n.doubt, low, high)
+		}
+		if n.memory = 2 * n.to(); n.kind() != Fits {
+			t.Errorf("%s on a card of twice its range: %s; want that it fits, since the range holds the doubt", ref,
+				n.kind())
 		}
 	}
 }

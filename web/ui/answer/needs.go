@@ -52,7 +52,6 @@ type need struct {
 	wait      string       // how long ranks wait
 	failed    string       // why the check failed
 	doubt     string       // what is uncertain about the sizes
-	spread    bool         // the range from low to high holds what doubt says
 	times     string       // what is uncertain about the times
 	segments  bool         // the range of the allocator is that of expandable segments
 }
@@ -100,7 +99,7 @@ func (n *need) kind() string {
 		return DoesNot
 	case n.to() > n.memory:
 		return MayNot
-	case n.tight() || n.doubt != "" && !n.spread:
+	case n.tight() || n.doubt != "" && n.doubt != unsureExperts: // the range holds the load of experts
 		return Should
 	}
 	return Fits
@@ -235,7 +234,7 @@ func ofShown(s *state.State, p *known.Picture) *need {
 		n.low, n.high = m.Smallest, known.AtWorst(p.Choice, p.Network, m.Smallest)-n.context
 	}
 	if low, high, _ := s.Kept(); p.KeepsAll() && high > 0 {
-		n.low, n.high, n.segments, n.spread = max(low, n.low), max(high, n.low), false, true
+		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	if known.Uneven(p.Choice, p.Network) {
 		n.doubt = unsureExperts
@@ -360,7 +359,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		n.wait = fmt.Sprintf(wordsWait, format.Share(r.Idle))
 	}
 	if r.Experts && ask.Value(s.Choice.StepArgs, "imbalance") == "0" {
-		n.doubt, n.spread = unsureExperts, true
+		n.doubt = unsureExperts
 	}
 	args := s.Choice.StepArgs
 	n.policy = !keeps(args)

@@ -256,10 +256,11 @@ type Layout struct {
 
 // The largest numbers of a setup.
 const (
-	mostSeq   = 1 << 24
-	mostBatch = 1 << 16
-	mostRanks = 1 << 16
-	mostBytes = 64 // bytes per number
+	mostOneGraph = 256 // blocks of one compiled graph, whose division takes time by their number squared
+	mostSeq      = 1 << 24
+	mostBatch    = 1 << 16
+	mostRanks    = 1 << 16
+	mostBytes    = 64 // bytes per number
 )
 
 // bound is a number of a setup and its largest value.

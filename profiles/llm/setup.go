@@ -108,6 +108,8 @@ func (s *Setup) checkParts() {
 	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil ||
 		s.Model.has(func(k *Block) bool { return k.Cross || k.Own != (Own{}) })):
 		refuse("blocks that are gathered, shared, in a pipeline or beside adapters, read an encoder or differ in width or tokens are not compiled as one graph here: want -graph block")
+	case s.OneGraph && budget && s.Model.Layers > mostOneGraph:
+		refuse("one graph of more than %d blocks takes minutes to divide: want -graph block", mostOneGraph)
 	case s.HostStep && (o == StepMuon || o == StepAdafactor || o == StepGaLore):
 		refuse("a step of %s on the host is not known", o)
 	case s.HostWeights && (!s.HostStep || s.HostPart < 100 || !s.gathers()):

@@ -99,20 +99,25 @@ func TestUnsharedSequences(t *testing.T) {
 	}
 }
 
-// TestOneGraph checks the refusal of one graph of a model whose decoder reads an encoder, and of one whose blocks differ
-// in their tokens.
+// TestOneGraph checks the refusal of one graph of a model whose decoder reads an encoder, of one whose blocks differ in
+// their tokens, and of one that is too deep.
 func TestOneGraph(t *testing.T) {
 	r, err := Read([]byte(`{"model_type":"umt5","d_model":32,"d_ff":64,"d_kv":8,"num_heads":4,"num_layers":2,"num_decoder_layers":1,"vocab_size":64,"feed_forward_proj":"gated-gelu"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*llm.Model{r.Model, Lookup("z-image")} {
+	deep := *Lookup("gpt2")
+	deep.Layers = 257
+	for m, want := range map[*llm.Model]string{
+		r.Model:           "read an encoder or differ in width or tokens are not compiled as one graph",
+		Lookup("z-image"): "read an encoder or differ in width or tokens are not compiled as one graph",
+		&deep:             "one graph of more than 256 blocks"} {
 		a, err := llm.New(m, engine.Args{"compile": "yes", "ckpt": "budget", "graph": "model"})
 		if err == nil {
 			_, err = a.Estimate()
 		}
-		if err == nil || !strings.Contains(err.Error(), "read an encoder or differ in width or tokens are not compiled as one graph") {
-			t.Errorf("%s: %v; want a refusal", m.Name, err)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want a refusal with %q", m.Name, err, want)
 		}
 	}
 }

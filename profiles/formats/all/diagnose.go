@@ -203,6 +203,9 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 	if first, rest, ok := bytes.Cut(trimmed, []byte("\n")); ok && json.Valid(first) && len(rest) > 0 && rest[0] == '{' {
 		return "This is JSON line by line (a log?)", hint("collect")
 	}
+	if len(head) < profiles.HeadSize && !json.Valid(trimmed) {
+		return "This begins as JSON, but is damaged or ends too early", "Copy, download or write the file again."
+	}
 	return `This is JSON without "format": "memtide/1"`,
 		`If it is a profile, add "format": "memtide/1" to the outer object.`
 }

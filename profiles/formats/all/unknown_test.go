@@ -33,6 +33,7 @@ func TestUnknownContent(t *testing.T) {
 		{`{"architectures":["GPT2"],"n_embd":768}`, "This looks like a Hugging Face config.json"},
 		{`{"stages":[{"forward_s":1}]}`, `This looks like a profile without "format": "memtide/1"`},
 		{`{"a":{"format":"memtide/1"}}`, `This is JSON without "format": "memtide/1"`},
+		{`{"a":{"b":1`, "This begins as JSON, but is damaged or ends too early"},
 		{`{"format":7}`, `This is JSON without "format": "memtide/1"`},
 		{"a,b,c\n1,2,3\n", `This looks like a table whose first line is "a,b,c"`},
 		{"<!DOCTYPE html><html>", "This looks like a web page"},

@@ -98,7 +98,8 @@ func Read(data []byte) (*Reading, error) {
 		return nil, c.err
 	}
 	if err := m.Check(); err != nil {
-		c.fail("", fmt.Sprintf("This cannot be a model: %v", err), "Sizes that fit together are expected.", correct)
+		found, remedy, _ := strings.Cut(err.Error(), ": correct ") // as all errors of Check end
+		c.fail("", "This cannot be a model: "+found, "Sizes that fit together are expected.", "Correct "+remedy+".")
 		return nil, c.err
 	}
 	m.Notes = c.notes

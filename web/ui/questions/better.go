@@ -57,7 +57,7 @@ func (c *Better) Hidden() bool { return c.S.Network == nil || c.S.Memory != nil 
 // Title returns the question that the rows answer.
 func (c *Better) Title() string {
 	if c.unfit() {
-		return "What would make it fit"
+		return "What would make it fit?"
 	}
 	return "What would help?"
 }

@@ -97,7 +97,7 @@ func TestBetterThatFits(t *testing.T) {
 	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
 	c, a := helped(t, s)
 	a.Base = 0
-	if c.Title() != "What would make it fit" || len(c.Rows()) == 0 {
+	if c.Title() != "What would make it fit?" || len(c.Rows()) == 0 {
 		t.Fatalf("%q with %d rows; want what would make it fit", c.Title(), len(c.Rows()))
 	}
 	for _, o := range c.Rows() {
@@ -145,7 +145,7 @@ func TestBetterForTheDevice(t *testing.T) {
 		asked.Methods[0].Strategy != s.Choice.Strategy {
 		t.Errorf("asks %+v; want every plan in 13.9 of the 15.8 GiB of the V100", asked)
 	}
-	if c := (&Better{S: s}); c.Title() != "What would make it fit" || c.room() != state.DeviceOf(s.Choice).Memory {
+	if c := (&Better{S: s}); c.Title() != "What would make it fit?" || c.room() != state.DeviceOf(s.Choice).Memory {
 		t.Errorf("%q, kept to %d; want what would make it fit, and the device", c.Title(), c.room())
 	}
 }

@@ -41,9 +41,9 @@ func (c *View) fixing() bool { return c.reply() != nil && c.reply().Fit != proto
 // Title returns the question that the rows answer.
 func (c *View) Title() string {
 	if c.fixing() {
-		return "What would make it fit"
+		return "What would make it fit?"
 	}
-	return "What would help"
+	return "What would help?"
 }
 
 // Note says that changes are still being tried, or that no change helps.

@@ -107,8 +107,10 @@ type Profile struct {
 	Model string
 
 	// Reserved is the least and the most that PyTorch's allocator was seen to reserve for the step, if it was played
-	// under a policy of checkpointing; 0 for other profiles, and in files.
+	// under a policy of checkpointing, and Host is the most that then waits in host memory; 0 for other profiles, and
+	// in files.
 	Reserved [2]engine.Bytes
+	Host     engine.Bytes
 
 	// Warnings are findings that do not prevent use. They are shown beside the profile.
 	Warnings []string

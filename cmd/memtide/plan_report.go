@@ -10,6 +10,7 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/profiles"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
@@ -169,14 +170,14 @@ func (r *planReport) time() string {
 	unit, count := r.Trained()
 	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%s on each card.", more, format.Duration(r.Estimate.Time),
 		r.between(), fewer, format.Throughput(int(count), unit, r.Estimate.Time*time.Duration(r.Ask.GPUs)))
-	for _, m := range []struct {
-		words string
-		n     int64
-	}{{longest, r.Longest}, {" Up to %d sequences at once fit.", r.Batch},
-		{" The fewest cards on which it fits: %d.", r.Fewest}} {
-		if m.n > 0 {
-			fmt.Fprintf(&b, m.words, m.n)
-		}
+	if r.Longest > 0 {
+		fmt.Fprintf(&b, longest, r.Longest)
+	}
+	if r.Batch > 0 {
+		fmt.Fprintf(&b, " The most that fits at once: %s.", profiles.Count(int(r.Batch), ask.Sample(r.Ask.Args)))
+	}
+	if r.Fewest > 0 {
+		fmt.Fprintf(&b, " The fewest cards on which it fits: %d.", r.Fewest)
 	}
 	if m := s.Model; m.Positions > 0 && s.Seq > m.Positions {
 		fmt.Fprintf(&b, " The model has learned %d positions: sequences of %d tokens need more.", m.Positions, s.Seq)

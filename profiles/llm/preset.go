@@ -59,7 +59,7 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Reserved = [2]engine.Bytes{answer.Low, answer.High}
+		out.Reserved, out.Host = [2]engine.Bytes{answer.Low, answer.High}, answer.Host
 	}
 	s := &a.Setup
 	out.Source = profiles.Source{Tool: "preset", Times: profiles.Estimated, Sizes: profiles.Analytic,

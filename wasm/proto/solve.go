@@ -74,6 +74,7 @@ type Solved struct {
 	Chain    *engine.Chain `json:"chain,omitempty"` // with Network.Model: the blocks as they are under the policy
 	// with Chain: the range of what PyTorch's allocator reserves for the step
 	Reserved [2]engine.Bytes `json:"reserved,omitzero"`
+	Host     engine.Bytes    `json:"host,omitzero"` // the most that waits in host memory
 	Schedule engine.Schedule `json:"-"`
 	Trace    *sim.Trace      `json:"-"` // nil if sim refused the schedule; then Verdict says why
 	// Ghost is the device memory in use over time when everything is kept, without a limit. It is

@@ -26,6 +26,7 @@ type task struct {
 	args     engine.Args
 	under    *engine.Chain   // see proto.Solved.Chain
 	reserved [2]engine.Bytes // see proto.Solved.Reserved
+	host     engine.Bytes    // see profiles.Profile.Host
 	keepAll  proto.Reference
 	ghost    []sim.Point
 }
@@ -42,7 +43,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) *tas
 	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.keepAll.Peak)
 	Check(p.Validate())
 	return &task{problem: &p, strategy: strategy, args: m.Args, under: nw.under,
-		reserved: nw.profile.Reserved, keepAll: nw.keepAll, ghost: nw.ghost}
+		reserved: nw.profile.Reserved, host: nw.profile.Host, keepAll: nw.keepAll, ghost: nw.ghost}
 }
 
 // longSolves is the number of operations from which on solve does not wait for Unseen: such a solve
@@ -130,7 +131,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 		out.Verdict.Problem = fmt.Sprintf("the schedule cannot be played: %v", err)
 		return out
 	}
-	out.Trace = trace
+	out.Trace, out.Host = trace, max(t.host, trace.HostPeak)
 	if err := check.Trace(t.problem, sol.Schedule, trace); err != nil {
 		out.Verdict.Problem = err.Error()
 		return out

@@ -214,7 +214,7 @@ func (c *Compare) Sub() string {
 			text = append(text, "A "+x[0]+", B "+y[0]+".")
 		}
 	}
-	if x, y := a.Solved.Trace.HostPeak, b.Solved.Trace.HostPeak; x != y {
+	if x, y := a.Solved.Host, b.Solved.Host; x != y {
 		text = append(text, "Host memory: A "+hostWords(x)+", B "+hostWords(y)+".")
 	}
 	return strings.Join(text, " ")

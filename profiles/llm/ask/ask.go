@@ -186,15 +186,23 @@ func Sized(args engine.Args, model string) engine.Args {
 	return With(With(With(args, "frames", frames), "height", height), "width", width)
 }
 
-// Unit returns what a step trains with: "pictures" or "videos" if their sides are chosen, or "tokens".
-func Unit(args engine.Args) string {
+// Sample returns the word for one of a batch: "picture" or "video" if its sides are chosen, or "sequence".
+func Sample(args engine.Args) string {
 	switch {
 	case args["height"] == "": // of pictures the tokens follow from the sides
-		return "tokens"
+		return "sequence"
 	case Value(args, "frames") == "1":
-		return "pictures"
+		return "picture"
 	}
-	return "videos"
+	return "video"
+}
+
+// Unit returns what the speed of a step counts: "pictures", "videos" or "tokens".
+func Unit(args engine.Args) string {
+	if sample := Sample(args); sample != "sequence" {
+		return sample + "s"
+	}
+	return "tokens"
 }
 
 // With returns a copy of args in which the option name has the value. Defaults are left out, so that equal steps

@@ -329,6 +329,7 @@ func TestPolicyAnswered(t *testing.T) {
 		words  string
 	}{
 		{"16gib", engine.Args{"ckpt": "full"}, Fits, "This policy: full checkpointing."},
+		{"16gib", engine.Args{"ckpt": "full", "offload": "yes"}, Fits, "block inputs in host memory. Up to 16 MiB wait in host memory."},
 		{"3gib", engine.Args{"ckpt": "full"}, DoesNot, "block swap makes the frozen weights smaller"},
 		{"3gib", engine.Args{"ckpt": "full", "swap-blocks": "15"}, Should, "full checkpointing, block swap of 15."},
 	} {
@@ -340,7 +341,7 @@ func TestPolicyAnswered(t *testing.T) {
 		if got := a.Kind(); got != c.kind && !(c.kind == Should && got == Fits) || !strings.Contains(a.Sub(), c.words) {
 			t.Errorf("%v on %s: %s, %q, %q; want %s, %q", c.policy, c.card, got, a.Sentence(), a.Sub(), c.kind, c.words)
 		}
-		if blocks, by := s.Shown.Index().Tally(); by[sim.Recompute] != blocks {
+		if blocks, by := s.Shown.Index().Tally(); by[sim.Recompute]+by[sim.Offload|sim.Recompute] != blocks {
 			t.Errorf("%v on %s: of %d blocks %v by decision; want all told as computed again", c.policy, c.card, blocks, by)
 		}
 		if n := needed(s); n.low != r[0] || n.high != r[1] || r[0] <= 0 || r[1] < r[0] {

@@ -285,12 +285,21 @@ func Verdict(s *state.State, p *known.Picture) (kind, sentence string) {
 	return kind, Words[kind] + n.sentence()
 }
 
-// deeds says what the plan does with how many blocks. The counts add up to all blocks.
+// deeds says what the plan or the policy does with the blocks, and what the host's memory holds meanwhile.
 func deeds(p *known.Picture) string {
-	blocks, by := p.Index().Tally()
+	text := planDeeds(p)
 	if p.Choice.Policy != nil {
-		return fmt.Sprintf(wordsPolicy, ask.Policy(p.Choice.Policy))
+		text = fmt.Sprintf(wordsPolicy, ask.Policy(p.Choice.Policy))
 	}
+	if host := p.Solved.Host; host > 0 {
+		text += fmt.Sprintf(" Up to %s wait in host memory.", format.Bytes(host))
+	}
+	return text
+}
+
+// planDeeds says what the plan does with how many blocks. The counts add up to all blocks.
+func planDeeds(p *known.Picture) string {
+	blocks, by := p.Index().Tally()
 	var out []string
 	add := func(n int, words string) {
 		if n == 0 {
@@ -313,11 +322,7 @@ func deeds(p *known.Picture) string {
 	if len(out) == 2 {
 		text = strings.Join(out, " and ")
 	}
-	text = "This plan " + text + "."
-	if host := p.Solved.Trace.HostPeak; host > 0 {
-		text += fmt.Sprintf(" Up to %s wait in host memory.", format.Bytes(host))
-	}
-	return text
+	return "This plan " + text + "."
 }
 
 // room says how many samples fit at once if the plan keeps everything. The number is a lower bound: the memory beside

@@ -292,15 +292,10 @@ func valueWords(s *state.State, args engine.Args, name, value string) string {
 
 // unit returns the word for one of a batch.
 func unit(s *state.State, args engine.Args) string {
-	switch base, _ := source(s).Variant(); {
-	case base != nil && base.Model() == nil:
+	if base, _ := source(s).Variant(); base != nil && base.Model() == nil {
 		return base.Unit()
-	case args["height"] != "" && ask.Value(args, "frames") != "1":
-		return "video"
-	case args["height"] != "":
-		return "picture"
 	}
-	return "sequence"
+	return ask.Sample(args)
 }
 
 // optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option. If

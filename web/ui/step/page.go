@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vugu/vugu"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -35,7 +36,8 @@ func (c *View) Reach() string {
 		out = append(out, fmt.Sprintf("Sequences of up to %s tokens fit.", format.Count(int(r.Longest))))
 	}
 	if r.Batch > 1 {
-		out = append(out, fmt.Sprintf("Up to %s sequences at once fit.", format.Count(int(r.Batch))))
+		out = append(out, fmt.Sprintf("The most that fits at once: %s %ss.", format.Count(int(r.Batch)),
+			ask.Sample(c.S.Choice.StepArgs)))
 	}
 	if r.Fewest > 0 {
 		out = append(out, fmt.Sprintf("The fewest cards on which it fits: %s.", format.Count(int(r.Fewest))))

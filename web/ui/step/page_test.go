@@ -231,7 +231,7 @@ func TestStepReach(t *testing.T) {
 	}{
 		{0, 0, 0, ""}, {0, 0, 4, "The fewest cards on which it fits: 4."},
 		{27648, 1, 4, "Sequences of up to 27\u202f648 tokens fit. The fewest cards on which it fits: 4."},
-		{8192, 3, 0, "Sequences of up to 8\u202f192 tokens fit. Up to 3 sequences at once fit."},
+		{8192, 3, 0, "Sequences of up to 8\u202f192 tokens fit. The most that fits at once: 3 sequences."},
 	} {
 		got := told(t, proto.Stepped{Allocated: 1, Longest: c.longest, Batch: c.batch, Fewest: c.fewest}).Reach()
 		if got != c.want {

@@ -305,8 +305,8 @@ func NewAnswers(budgets []Bytes, yield func(i int, s *Solution, err error)) *Ans
 
 // Tell passes on the result for budget i and remembers it.
 func (a *Answers) Tell(i int, s *Solution, err error) {
-	var infeasible *InfeasibleError
-	a.closed[i] = err != nil && !errors.As(err, &infeasible)
+	_, infeasible := errors.AsType[*InfeasibleError](err)
+	a.closed[i] = err != nil && !infeasible
 	if err == nil {
 		a.given[i] = s
 		a.Add(s)

@@ -155,15 +155,15 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 		return nil, problem
 	}
 	t.shared = common
-	var infeasible *engine.InfeasibleError
-	if err != nil && !errors.As(err, &infeasible) {
+	_, infeasible := errors.AsType[*engine.InfeasibleError](err)
+	if err != nil && !infeasible {
 		if rotor != nil {
 			rotor.OptimalAmong, rotor.Bound = p.Graph.FirstWays(within),
 				p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 		}
 		return rotor, err
 	}
-	if infeasible != nil {
+	if infeasible {
 		if err := t.tooSmall(p, poll); err != nil {
 			return nil, err
 		}

@@ -122,9 +122,9 @@ func (j *joint) ask(s *engine.Strategy, args engine.Args) {
 	} else {
 		sol, err = s.Solve(j.p, args, j.poll)
 	}
-	var infeasible *engine.InfeasibleError
+	infeasible, ok := errors.AsType[*engine.InfeasibleError](err)
 	switch {
-	case errors.As(err, &infeasible):
+	case ok:
 		j.refused(infeasible.Smallest, infeasible.Why)
 	case errors.Is(err, engine.ErrUnsupported):
 		if j.first == nil {

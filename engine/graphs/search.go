@@ -228,14 +228,12 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	if fits == nil && s.inOrder != nil {
 		s.inOrder.total, s.inOrder.tell, s.inOrder.rival = 0, nil, 0 // any plan will do
 		sol, err := s.inOrder.solveFrom(p, "", k)
-		var infeasible *engine.InfeasibleError
-		switch {
-		case err == nil:
-			fits = &plan{seq: s.m.sequenceOf(sol), peak: sol.Peak, took: sol.Makespan}
-		case errors.As(err, &infeasible):
+		if infeasible, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 			least = min(least, infeasible.Smallest)
-		default:
+		} else if err != nil {
 			return nil, err
+		} else {
+			fits = &plan{seq: s.m.sequenceOf(sol), peak: sol.Peak, took: sol.Makespan}
 		}
 	}
 	if fits == nil {
@@ -338,11 +336,9 @@ func (s *searcher) onChain(p *engine.Problem) (seq []kindID, smallest engine.Byt
 		return nil, 0
 	}
 	sol, err := remat.Rotor.Solve(p, nil, s.poll)
-	var infeasible *engine.InfeasibleError
-	switch {
-	case errors.As(err, &infeasible):
+	if infeasible, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 		return nil, infeasible.Smallest
-	case err != nil:
+	} else if err != nil {
 		return nil, 0
 	}
 	return s.m.sequenceOf(sol), 0

@@ -49,10 +49,10 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 			return &engine.Solution{Schedule: steps, Makespan: t.Makespan, Peak: t.Peak, Stopped: sol.Stopped,
 				Notes: append([]string{"Planned for the device alone; the operations of the network and the host run beside it, and weights are gathered one operation ahead."}, sol.Notes...)}, stop
 		}
-		var stuck *sim.StuckError
+		_, stuck := errors.AsType[*sim.StuckError](err)
 		free, wide := sim.Play(p.WithBudget(engine.NoLimit), steps)
 		switch {
-		case !errors.As(err, &stuck):
+		case !stuck:
 			return nil, fmt.Errorf("%w: with what runs beside the device: %w", engine.ErrUnsupported, err)
 		case wide != nil:
 			return nil, fmt.Errorf("%w: with what runs beside the device: %w", engine.ErrUnsupported, wide)
@@ -69,8 +69,8 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 // refusal returns why the strategy has no plan for the device alone, in terms of the budget of p. err is its error
 // for q. In such plans all values that other lanes read and make are on the device.
 func refusal(p, q *engine.Problem, err error) error {
-	var small *engine.InfeasibleError
-	if !errors.As(err, &small) {
+	small, ok := errors.AsType[*engine.InfeasibleError](err)
+	if !ok {
 		return err
 	}
 	if small.Smallest == 0 {

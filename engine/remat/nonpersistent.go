@@ -45,8 +45,7 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 			engine.ErrUnsupported, need>>20, c.Describe(), maxStateBytes>>20)
 	}
 	persistent, err := persistent(p, newTerms(c, p.Budget), poll)
-	var infeasible *engine.InfeasibleError
-	if err != nil && !errors.As(err, &infeasible) {
+	if _, infeasible := errors.AsType[*engine.InfeasibleError](err); err != nil && !infeasible {
 		return nil, err
 	}
 	least := c.ForwardTime() + c.BackTime()

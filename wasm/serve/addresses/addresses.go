@@ -103,8 +103,7 @@ func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) {
 // the search cannot handle the buffers, it may also return the best placement so far.
 func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, *proto.Failure) {
 	l, err := p.allocator.Place(p.requests, p.pool, p.args, poll)
-	var noneFits *engine.InfeasibleError
-	proven := errors.As(err, &noneFits)
+	_, proven := errors.AsType[*engine.InfeasibleError](err)
 	if proven { // no placement fits the pool: find the smallest
 		l, err = p.allocator.Place(p.requests, engine.NoLimit, p.args, poll)
 	}

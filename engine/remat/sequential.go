@@ -1,8 +1,9 @@
 package remat
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -51,9 +52,8 @@ func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 // It sorts tries. why names the tries in an error. build returns the sequence of a number, with a note about it.
 func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 	build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
-	sort.Slice(tries, func(i, j int) bool {
-		a, b := tries[i], tries[j]
-		return a.time < b.time || a.time == b.time && a.number < b.number
+	slices.SortFunc(tries, func(a, b try) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.number, b.number))
 	})
 	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {

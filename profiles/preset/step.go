@@ -183,10 +183,8 @@ func StepRef(model string, rest engine.Args) (ref string, ok bool) {
 	if p == nil {
 		return "", false
 	}
-	args := maps.Clone(rest)
-	if args == nil {
-		args = engine.Args{}
-	}
+	args := engine.Args{}
+	maps.Copy(args, rest)
 	o := p.Options()
 	for name, to := range map[string]*int{"batch": &o.Batch, "seq": &o.Tokens} {
 		n, err := strconv.Atoi(ask.Value(args, name))

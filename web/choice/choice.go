@@ -341,10 +341,8 @@ func MethodKey(name string, args engine.Args) string {
 // WithArg returns a copy of the arguments of a strategy or an allocator in which name has a value. It
 // leaves out a default value, so that equal choices have equal links.
 func WithArg(params []engine.Param, args engine.Args, name, value string) engine.Args {
-	out := maps.Clone(args)
-	if out == nil {
-		out = engine.Args{}
-	}
+	out := engine.Args{}
+	maps.Copy(out, args)
 	out[name] = value
 	for i := range params {
 		if p := &params[i]; p.Name == name && p.Default == value {

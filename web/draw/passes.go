@@ -1,7 +1,9 @@
 package draw
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -130,9 +132,8 @@ func (x *Passes) levels(r *PassRank) []level {
 			changes = append(changes, level{p.End, -st.Rest})
 		}
 	}
-	sort.SliceStable(changes, func(i, j int) bool {
-		a, b := changes[i], changes[j]
-		return a.at < b.at || a.at == b.at && a.bytes < b.bytes // free before allocating
+	slices.SortStableFunc(changes, func(a, b level) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes)) // free before allocating
 	})
 	out := []level{{0, r.Base}}
 	for _, c := range changes {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"sort"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -55,9 +54,8 @@ func newStructure(m *Index) *Structure {
 	st.decide(m.Trace, makers)
 	st.findArcs(g, makers)
 	st.fold(g)
-	sort.Slice(st.Arcs, func(i, j int) bool {
-		a, b := &st.Arcs[i], &st.Arcs[j]
-		return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Value, b.Value)) < 0
+	slices.SortFunc(st.Arcs, func(a, b Arc) int {
+		return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Value, b.Value))
 	})
 	return st
 }
@@ -191,9 +189,8 @@ func (m *Index) ValueOf(t Target) engine.ValueID {
 // byPlace returns the arcs from left to right. Of arcs that begin at the same operation the longest comes first.
 func (st *Structure) byPlace() []Arc {
 	out := slices.Clone(st.Arcs)
-	sort.Slice(out, func(i, j int) bool {
-		a, b := &out[i], &out[j]
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Value, b.Value)) < 0
+	slices.SortFunc(out, func(a, b Arc) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Value, b.Value))
 	})
 	return out
 }

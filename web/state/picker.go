@@ -106,10 +106,8 @@ func (s *State) stepAlone(m SetOption) (out []Effect, ok bool) {
 		if c.Step, c.StepArgs, ok = s.stepOf(); !ok {
 			return nil, false
 		}
-		args := maps.Clone(c.Policy)
-		if args == nil {
-			args = engine.Args{}
-		}
+		args := engine.Args{}
+		maps.Copy(args, c.Policy)
 		maps.Copy(args, c.StepArgs)
 		c.StepArgs, c.Policy = args, nil
 	}

@@ -3,6 +3,7 @@ package remat
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"memtide/engine"
@@ -40,21 +41,17 @@ import (
 //
 // The last five are switches of tricks. The tests compare all combinations with the plain recursion.
 type table struct {
-	n                               int
-	in, saved, held, allFwd, allBwd []int64
-	first, mid, single              []int64
-	room                            int64
-	until                           []int64 // by stage: forward time of the stages before it
-	till                            []int64 // a split of (s,t) before j costs till[j] - until[s]
-	outputOnly                      bool
-	use                             tricks
-	limit                           int64
-	front                           *frontier
-	around, spare                   *contexts // around is nil if unused; spare keeps the memory for the next fill
-	rows                            []rowRef  // of (s,t), by s, then t
-	cols                            []ended   // of (s,t), by t, then s
-	store                           arena
-	poll                            *engine.Poll
+	terms                 // their needs are cut down: see newTable
+	until         []int64 // by stage: forward time of the stages before it
+	till          []int64 // a split of (s,t) before j costs till[j] - until[s]
+	use           tricks
+	limit         int64
+	front         *frontier
+	around, spare *contexts // around is nil if unused; spare keeps the memory for the next fill
+	rows          []rowRef  // of (s,t), by s, then t
+	cols          []ended   // of (s,t), by t, then s
+	store         arena
+	poll          *engine.Poll
 }
 
 // tricks are switches of the means above. Outside of tests all are on.
@@ -79,22 +76,18 @@ const inf = int64(math.MaxInt64 / 2)
 // newTable prepares the table of terms. Needs above the room are cut down to just above it, because
 // their exact size does not matter.
 func newTable(t *terms, use tricks, poll *engine.Poll) *table {
-	x := &table{n: t.n, room: t.room, use: use, poll: poll}
-	cut := func(v []int64) []int64 {
-		w := make([]int64, len(v))
-		for i, b := range v {
-			w[i] = max(min(b, t.room+1), -t.room-1)
+	x := &table{terms: *t, use: use, poll: poll}
+	for _, v := range []*[]int64{&x.in, &x.saved, &x.held, &x.allFwd, &x.allBwd, &x.first, &x.mid, &x.single} {
+		*v = slices.Clone(*v)
+		for i, b := range *v {
+			(*v)[i] = max(min(b, t.room+1), -t.room-1)
 		}
-		return w
 	}
-	x.in, x.saved, x.held = cut(t.in), cut(t.saved), cut(t.held)
-	x.allFwd, x.allBwd = cut(t.allFwd), cut(t.allBwd)
-	x.first, x.mid, x.single = cut(t.first), cut(t.mid), cut(t.single)
 	x.until = make([]int64, t.n+2)
 	for s := 1; s <= t.n; s++ {
 		x.until[s+1] = x.until[s] + t.fwd[s]
 	}
-	x.till, x.outputOnly = x.until, t.outputOnly
+	x.till = x.until
 	if t.outputOnly {
 		x.till = make([]int64, t.n+2)
 		for j := 2; j <= t.n; j++ {
@@ -107,9 +100,6 @@ func newTable(t *terms, use tricks, poll *engine.Poll) *table {
 	x.front = newFrontier(t.n, x.room, min(frontierCells, stageCells*t.n))
 	return x
 }
-
-// all is m_all(s,t).
-func (x *table) all(s, t int) int64 { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
 
 // row returns the row of (s,t). It has no steps if none of its values is of interest.
 func (x *table) row(s, t int) []step { return x.store.get(x.rows[s*(x.n+1)+t]) }

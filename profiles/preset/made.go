@@ -52,11 +52,9 @@ func lemma3() *Preset {
 		&Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
 		"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
 		"The optimum fetches x0 back during the forward pass, before it offloads x3.", madeNote)
-	p.chain = func() *engine.Chain {
-		return made(3, 0, []unit{
-			{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
-		})
-	}
+	p.chain = made(3, 0, []unit{
+		{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
+	})
 	return p
 }
 
@@ -67,9 +65,7 @@ func lemma3Mirror() *Preset {
 		&Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
 		"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
 		"The optimum offloads x0 only in the backward pass, after x4 has come back.", madeNote)
-	p.chain = func() *engine.Chain {
-		return made(3, 0, []unit{{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10}})
-	}
+	p.chain = made(3, 0, []unit{{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10}})
 	return p
 }
 
@@ -82,32 +78,32 @@ func nonpersistent() *Preset {
 		"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
 		"The paper's own example, figure 2, needs the sizes that the figure shows; with those of the text it does not behave as described.",
 		madeNote)
-	p.chain = func() *engine.Chain {
-		return made(0, 2, []unit{{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2}})
-	}
+	p.chain = made(0, 2, []unit{{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2}})
 	return p
 }
 
 // unit is a stage in units. The saved set is the output.
 type unit struct{ forward, back, out, grad, fwdTemp, bwdTemp int64 }
 
-// made returns the chain of stages in units. The last stage is the loss.
-func made(input, inputGrad int64, stages []unit) *engine.Chain {
+// made returns a function that makes the chain of stages in units. The last stage is the loss.
+func made(input, inputGrad int64, stages []unit) func() *engine.Chain {
 	size := func(n int64) engine.Bytes { return engine.Bytes(n) * unitSize }
-	c := &engine.Chain{Input: size(input), InputGrad: size(inputGrad)}
-	for i, u := range stages {
-		s := engine.Stage{
-			Name: "stage" + string(rune('1'+i)), Kind: "made",
-			Forward: time.Duration(u.forward) * unitTime, Back: time.Duration(u.back) * unitTime,
-			Out: size(u.out), Saved: size(u.out), Grad: size(u.grad),
-			FwdTemp: size(u.fwdTemp), BwdTemp: size(u.bwdTemp),
+	return func() *engine.Chain {
+		c := &engine.Chain{Input: size(input), InputGrad: size(inputGrad)}
+		for i, u := range stages {
+			s := engine.Stage{
+				Name: "stage" + string(rune('1'+i)), Kind: "made",
+				Forward: time.Duration(u.forward) * unitTime, Back: time.Duration(u.back) * unitTime,
+				Out: size(u.out), Saved: size(u.out), Grad: size(u.grad),
+				FwdTemp: size(u.fwdTemp), BwdTemp: size(u.bwdTemp),
+			}
+			if i == len(stages)-1 {
+				s.Name, s.Kind = "loss", "loss"
+			}
+			c.Stages = append(c.Stages, s)
 		}
-		if i == len(stages)-1 {
-			s.Name, s.Kind = "loss", "loss"
-		}
-		c.Stages = append(c.Stages, s)
+		return c
 	}
-	return c
 }
 
 const shriram2019 = "https://doi.org/10.1109/IPDPS.2019.00030" // Shriram et al., vDNN++

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -334,8 +335,7 @@ func (x *Places) AliveAt(at time.Duration, by AliveBy) (out []AliveRow) {
 			out = append(out, x.row(b))
 		}
 	})
-	sort.Slice(out, func(i, j int) bool {
-		a, b := &out[i], &out[j]
+	slices.SortFunc(out, func(a, b AliveRow) int {
 		order := cmp.Compare(b.Bytes, a.Bytes)
 		switch by {
 		case ByAddress:
@@ -343,7 +343,7 @@ func (x *Places) AliveAt(at time.Duration, by AliveBy) (out []AliveRow) {
 		case ByBirth:
 			order = cmp.Compare(a.From, b.From)
 		}
-		return cmp.Or(order, cmp.Compare(a.Buffer, b.Buffer)) < 0
+		return cmp.Or(order, cmp.Compare(a.Buffer, b.Buffer))
 	})
 	return out
 }

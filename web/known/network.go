@@ -35,9 +35,8 @@ type Network struct {
 
 // NewNetwork returns the network of a profile with a chain or operations.
 func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened) *Network {
-	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
+	n := &Network{Source: source, Profile: p, Graph: p.Graph, Lint: r.Lint, Totals: r.Totals}
 	if p.Chain == nil {
-		n.Graph = p.Graph
 		n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
 		return n
 	}

@@ -198,8 +198,7 @@ func (m Hover) apply(s *State) []Effect {
 	s.hover = key
 	if pic, ok := s.pictures.get(key); ok {
 		s.Preview = pic
-		s.touch()
-		return nil
+		return s.touch()
 	}
 	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: true}}
 }

@@ -142,8 +142,7 @@ type ToggleMore struct{}
 
 func (ToggleMore) apply(s *State) []Effect {
 	s.View.More = !s.View.More
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // PickNetwork opens an entry of the list by its ID: a whole step, or a preset. A preset with computed times keeps

@@ -305,7 +305,8 @@ func (b *builder) repeat(x valueID, name string, wide int64) valueID {
 // values at the width of the queries [flash_api.cpp].
 func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	q, k, v = b.cast(q), b.cast(k), b.cast(v)
-	if b.s.Attention == AttentionEager {
+	// no kernel of Transformer Engine has a backward of wider heads [TE: dot_product_attention/utils.py]
+	if b.s.Attention == AttentionEager || b.s.TE && b.k.MLA == nil && b.k.Head > flashHead {
 		return b.scores(q, k, v, wide, keys, values)
 	}
 	if b.s.Attention == AttentionSDPA && b.k.Single && keys < wide && b.s.written() {

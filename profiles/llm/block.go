@@ -342,6 +342,9 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate),
 			b.point("up.clipped", bytes, []valueID{up}, up)
 	}
+	if b.s.TE && b.k.GELU {
+		return b.glu(gate, up, bytes)
+	}
 	if b.s.FusedGate || b.s.Compiled && !b.s.partitioned() {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
 	}

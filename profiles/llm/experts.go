@@ -12,10 +12,10 @@ func (b *builder) experts(n valueID) valueID {
 }
 
 // besides is experts that read the residual stream x beside a net that reads n, each with norms of its own
-// [transformers: modeling_gemma4.py].
+// [transformers: modeling_gemma4.py; Megatron-Bridge: models/gemma/modeling_gemma4.py].
 func (b *builder) besides(x, n valueID) valueID {
 	h := b.m.Hidden
-	dense := b.norm(b.net(n, b.k.Wide), "n2.dense", b.outer, h)
+	dense := b.norm(b.scatter(b.net(b.collect(n), ceil(b.k.Wide, b.s.Tensor))), "n2.dense", b.outer, h)
 	e := b.norm(x, "n2.experts", b.outer, h)
 	e = b.chosen(e, func(valueID) valueID { return b.route(x) })
 	return b.sum(dense, b.norm(e, "n2.experts.out", b.outer, h))
@@ -59,12 +59,16 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		y = b.activation(b.grouped(sent, "up", rows, h, wide), "gelu", bytes)
 	}
 	if b.s.TE { // weights rows in the gate, else after it [Megatron-LM: core/transformer/moe/experts.py]
-		if o := &b.ops[len(b.ops)-1]; b.k.Gated {
+		if o := &b.ops[len(b.ops)-1]; b.k.Gated && !b.k.GELU {
 			o.in = append(o.in, top)
-		} else {
+		} else if !b.k.Gated {
 			y = b.point("act.weighted", bytes, []valueID{y, top}, y)
+		} else {
+			y = b.point("act.wide", size(rows*wide, 4), []valueID{y, top}, y)
 		}
-		b.aside("top.rows", size(rows, 4))
+		if b.aside("top.rows", size(rows, 4)); b.k.Gated && b.k.GELU {
+			y = b.retyped(y, "act.weighted", bytes)
+		}
 	}
 	y = b.grouped(y, "down", rows, wide, h)
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
@@ -94,7 +98,8 @@ func (b *builder) weightedRows(x, top valueID, r engine.Bytes) valueID {
 }
 
 // grouped adds a product of rows with the rank's experts, of in x out numbers each, and returns its result. Under
-// Megatron each expert has an adapter of its own, which gate and up share [mcore-bridge: tuners/lora.py].
+// Megatron each expert has an adapter of its own, whose first matrix gate and up share [mcore-bridge: tuners/lora.py],
+// or, where only Megatron Bridge knows the blocks, all experts of a rank have one [Megatron-Bridge: peft/lora.py].
 func (b *builder) grouped(x valueID, name string, rows, in, out int64) valueID {
 	moe, own := b.k.MoE, b.k.MoE.Experts/b.s.Expert
 	w := weight{name: name, n: own*in*out + given(moe.Biases, own*out), trained: b.s.trains(), expert: true, rows: in,
@@ -106,6 +111,9 @@ func (b *builder) grouped(x valueID, name string, rows, in, out int64) valueID {
 		o.back = o.temp
 	}
 	if l := b.s.LoRA; b.s.TE && l.has(name) {
+		if b.k.Besides {
+			own = 1
+		}
 		n := own * l.Rank * (given(name != "up" || !b.k.Gated, in) + out)
 		o.keeps = []valueID{x}
 		o.weights = append(o.weights, weight{name: name + ".adapter", n: n, trained: true, adapter: true, expert: true,
@@ -167,7 +175,15 @@ func (b *builder) route(n valueID) valueID {
 	if b.s.written() {
 		return b.writtenRoute(n, w)
 	}
-	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: trainedKeep(b.s, n), weights: []weight{w}}, "scores",
+	if moe.Router.Scaled {
+		n = b.normAs(b.bareForm(), n, "router.norm", b.outer, b.m.Hidden, 0)
+		n = b.point("router.scaled", b.values[n].bytes, []valueID{n}, trainedKeep(b.s, n)...)
+	}
+	keeps := trainedKeep(b.s, n)
+	if b.s.TE { // whatever trains [Megatron-LM: moe/moe_utils.py, RouterGatingLinearFunction]
+		keeps = []valueID{n}
+	}
+	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: keeps, weights: []weight{w}}, "scores",
 		size(b.outer*moe.Experts, 4))
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(b.outer*moe.Experts, 4)))
 	top := b.add(op{in: []valueID{probs}}, "top", size(rows, 4))

@@ -88,7 +88,7 @@ var withoutLogits = []LossKind{LossChunked, LossVocabChunked, LossFused}
 // lossKept plays the forward of the loss.
 func (p *program) lossKept(l *lossState) {
 	n, e := p.s.logits(), p.s.Compute
-	if p.s.Model.LogitCap && (p.s.written() || p.s.Litgpt) &&
+	if p.s.Model.LogitCap && (p.s.written() || p.s.Litgpt || p.s.TE) &&
 		!slices.Contains(withoutLogits, p.s.Loss) {
 		l.capped = p.logit(n, e)
 	}

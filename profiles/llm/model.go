@@ -69,6 +69,7 @@ type Block struct {
 	Wide  int64 // f
 
 	Gated    bool  // the feed-forward net is gated: two products, an activation, one product
+	GELU     bool  // with Gated: the activation is GELU in its tanh form, for which Megatron has no fused kernel
 	Layer    bool  // norms are LayerNorms with biases; otherwise RMS norms
 	NoBias   bool  // LayerNorms have no biases (MPT)
 	QKNorm   bool  // queries and keys are normalised by head

@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"strings"
+
+	"memtide/engine"
+)
 
 // NormForm is how Transformers writes a norm.
 type NormForm uint8
@@ -40,6 +44,8 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	w := b.normWeight(name, weights)
 	written := b.s.written() && form != FormUsual
 	switch {
+	case b.s.TE && b.k.Besides && (name == "vn" || name == "router.norm" || strings.HasPrefix(name, "n2")):
+		return b.bridgeNorm(x, name, rows, n, w)
 	case written && form == FormLayerWide, written && kind == NormEager && form != FormInput:
 		return b.writtenNorm(form, x, name, rows, n, w)
 	case kind == NormFused, kind == NormLayer:

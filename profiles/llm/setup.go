@@ -179,7 +179,7 @@ func (s *Setup) checkFamily() {
 	})) {
 		refuse("%s: nanotron is known of dense decoders with a gate, all of whose weights train", s.Model.Name)
 	}
-	plain := func(k *Block) bool { return k.MLA == nil && !k.Sinks && (k.attends() || k.NoMixer) }
+	plain := func(k *Block) bool { return k.MLA == nil && !k.Sinks && !k.Besides && (k.attends() || k.NoMixer) }
 	if s.Local && (s.Attention != AttentionEager || s.Float8 || s.LoRA != nil || s.Context > 1 ||
 		s.Model.has(func(k *Block) bool { return !plain(k) })) {
 		refuse("%s: Megatron-LM's own layers are known of plain attention: want -attention eager, -cp 1 and no -fp8 and -lora, or leave -local-layers out", s.Model.Name)

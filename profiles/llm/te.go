@@ -36,6 +36,25 @@ func (m *Model) ofMegatron() *Model {
 	return &out
 }
 
+// glu is a gate for whose activation Megatron-LM has no fused kernel. The activation keeps the half of the product's
+// result that it reads, and thereby all of it, and 0 is added to the other half, which makes a copy [Megatron-LM:
+// core/transformer/mlp.py, moe/experts.py].
+func (b *builder) glu(gate, up valueID, bytes engine.Bytes) valueID {
+	act := b.point("gelu", bytes, []valueID{gate}, gate, up)
+	linear := b.point("up.offset", bytes, []valueID{up})
+	return b.point("gated", bytes, []valueID{act, linear}, act, linear)
+}
+
+// bridgeNorm is Gemma 4's norm as Megatron Bridge writes it: of one copy in 4 bytes the power is taken, and another is
+// multiplied. That of values has one copy [Megatron-Bridge: models/gemma/modeling_gemma4.py].
+func (b *builder) bridgeNorm(x valueID, name string, rows, n int64, w weight) valueID {
+	y := b.writtenNorm(FormPower, x, name, rows, n, w)
+	if name != "vn" {
+		b.aside(name+".copy", size(rows*n, 4))
+	}
+	return y
+}
+
 // engineBytes returns what Transformer Engine allocates once and keeps: its workspaces, and a tensor for each shape of
 // weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
 // pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py]. Megatron-LM's own layers have

@@ -69,6 +69,8 @@ func TestFigures(t *testing.T) {
 	}
 	lightning := engine.Args{"program": "megatron", "mtp": "2", "batch": "2", "shard": "zero1", "kernels": "yes",
 		"device": "gb200", "bf16-grads": "yes"}
+	bridge := engine.Args{"program": "megatron", "seq": "4096", "etp": "1", "accumulate": "16", "shard": "zero1",
+		"loss": "sharded_compiled"}
 	pictures := engine.Args{"seq": "256", "batch": "32", "ckpt": "full", "states": "bf16", "attention": "sdpa"}
 	const power = `{"model_type":"granite","hidden_size":2304,"num_hidden_layers":40,"num_attention_heads":36,"num_key_value_heads":36,"intermediate_size":9216,"vocab_size":49152,"tie_word_embeddings":true,"max_position_embeddings":4096}`
 	packed := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb"}
@@ -131,6 +133,11 @@ func TestFigures(t *testing.T) {
 			"adapters": "bf16", "adapter-dropout": "yes"}, allocated, 13.98e9, 2},
 		{"gemma2-2b/lora, whose head has adapters, too", "gemma2-2b", lit, engine.Args{"batch": "2", "seq": "512",
 			"accumulate": "3", "lora": "8", "adapters": "bf16", "adapter-dropout": "yes"}, allocated, 14.31e9, 1},
+		// NVIDIA-NeMo/Megatron-Bridge, examples/model_verification_cards/gemma-4-26b-a4b-it
+		{"Gemma 4 26B A4B, LoRA of all products, pictures within the text", "gemma4-26b-a4b", bridge,
+			engine.Args{"gpus": "4", "tp": "2", "ep": "4", "lora": "32"}, allocated, 44.252 * (1 << 30), 4},
+		{"Gemma 4 26B A4B, all of it, checkpointed", "gemma4-26b-a4b", bridge,
+			engine.Args{"gpus": "8", "tp": "4", "ep": "8", "ckpt": "full"}, allocated, 65.223 * (1 << 30), 9},
 		// Lightning-AI/lightning-thunder, issue 1261
 		{"vicuna-7b-16k", "llama2-7b", compiled, engine.Args{"batch": "5", "seq": "16384"}, allocated, 51e9, 4},
 		{"CodeLlama-34b", "codellama-34b", compiled, engine.Args{"seq": "16384"}, allocated, 50.8e9, 4},

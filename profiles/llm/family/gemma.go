@@ -18,7 +18,7 @@ func init() {
 
 // gemma multiplies by 1 + w in its norms, and ties its head.
 func gemma(c *config, m *llm.Model) {
-	m.Gated, m.Form = true, llm.FormPlus
+	m.Gated, m.GELU, m.Form = true, true, llm.FormPlus
 	c.attentionBias(m, false)
 	m.Head = c.or(256, "head_dim")
 }
@@ -41,6 +41,7 @@ func gemma3(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around, m.QKNorm = llm.AroundBoth, true
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 0) > 0, c.number("final_logit_softcapping", 0) > 0
+	m.Megatron = !m.ScoreCap && !m.LogitCap // [Megatron-Bridge: models/gemma/gemma3_provider.py]
 	c.flags(false, unclear, "use_bidirectional_attention")
 	types := c.windows(m, lastFull(c.or(6, "sliding_window_pattern"), sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
@@ -143,7 +144,7 @@ func gemma4(c *config, m *llm.Model) {
 	if c.flag("enable_moe_block", false) {
 		m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("top_k_experts", "num_experts_per_tok"),
 			Wide: c.need("moe_intermediate_size"), WideScore: true}
-		m.MoE.Router.Scaled, m.MoE.Router.Norm, m.Besides = true, true, true
+		m.MoE.Router.Scaled, m.MoE.Router.Norm, m.Besides, m.Megatron = true, true, true, m.PerLayer == nil
 	}
 	types := c.layerTypes(m.Layers, lastFull(6, sliding))
 	types[max(0, m.Layers-1)] = "full_attention"

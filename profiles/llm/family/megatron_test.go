@@ -220,3 +220,33 @@ func TestPaddingUnderMegatron(t *testing.T) {
 		t.Errorf("a block keeps %d bytes, want %d", got, want)
 	}
 }
+
+// TestGemmaUnderMegatron checks what Gemma 3 keeps beside a decoder without its norms after each part and with a fused
+// gate, and all of what a block of Gemma 4 with experts keeps [Megatron-Bridge: models/gemma]: norms of Transformer
+// Engine before and after attention, those of the nets operator by operator, GELU on a half of the product's result
+// beside a copy of the other, and rows that are weighted in 4 bytes after it.
+func TestGemmaUnderMegatron(t *testing.T) {
+	const n, h, wide, heads, keys, head = 1024, 1024, 2048, 16, 4, 64
+	got := keptByBlock(t, "gemma3_text", `"head_dim":64`, nil)
+	want := keptByBlock(t, "qwen3", `"head_dim":64`, nil) + n*(2*(2*h+4)+2*2*wide)
+	if got != want {
+		t.Errorf("a block of Gemma 3 keeps %d bytes, want %d", got, want)
+	}
+	const experts, top, own = 16, 4, 512
+	const moe = `"head_dim":64,"global_head_dim":64,"hidden_size_per_layer_input":0,"enable_moe_block":true,` +
+		`"num_experts":16,"top_k_experts":4,"moe_intermediate_size":512`
+	norm := int64(n*(4*h+4*h+4*h+8) + 4*h) // two copies in 4 bytes, the product, two numbers, and a weight in 4 bytes
+	attention := n * (2*h + 4 + 2*h + 2*(heads+2*keys)*head + 4*(heads+keys) + keys*(4*head+8) +
+		2*(2*heads+2*keys)*head + 4*heads + 2*h + 4)
+	dense := n * (2*h + 2*wide*(2+2+1))
+	router := n * (8*h + 8 + 2*h + 2*h + 4*experts + 8*top)
+	rows := n * top * (2*h + 2*own*(2+2+1+1) + 4)
+	want = 5*norm + int64(attention+dense+router+rows)
+	if got = keptByBlock(t, "gemma4_text", moe, nil); got != want {
+		t.Errorf("a block of Gemma 4 keeps %d bytes, want %d", got, want)
+	}
+	scores := keptByBlock(t, "gemma4_text", strings.Replace(moe, `"global_head_dim":64`, `"global_head_dim":512`, 1), nil)
+	if scores < want+2*heads*n*n {
+		t.Errorf("with heads of 512 it keeps %d bytes, want scores of all pairs of tokens beside %d", scores, want)
+	}
+}

@@ -182,8 +182,13 @@ func (p *program) loads() {
 	p.take(r.Weights, Weights)
 	p.take(r.Grads, Gradients)
 	p.take(r.Optimizer, Moments)
+	made := p.made()
 	for _, u := range p.all() {
 		p.load(u)
+	}
+	p.giveAll(made)
+	for _, u := range p.all() {
+		p.loadMasters(u)
 	}
 	p.loadBuckets()
 	p.take(p.engineBytes(), Working)

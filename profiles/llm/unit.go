@@ -44,15 +44,33 @@ func (p *program) load(u *unit) {
 		if p.s.cachesFloat8() && w.rows > 0 && u != p.root && u != p.head {
 			p.take(size(w.n, 2), Gathered)
 		}
+		if w.trained && p.s.Static {
+			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)
+		}
+	}
+}
+
+// loadMasters allocates what the optimizer has beside the stored weights from the beginning.
+func (p *program) loadMasters(u *unit) {
+	for _, w := range u.weights {
 		if n := p.s.at(w, 1, p.s.Master); w.trained && p.s.KeepMasters {
 			p.take(n, Masters)
 		} else if w.trained {
 			p.take(p.s.stays(n), Masters)
 		}
-		if w.trained && p.s.Static {
-			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)
+	}
+}
+
+// made allocates the weights that Megatron's modules are made with. Its distributed optimizer has those that train in a
+// buffer of their own, into which they are copied once it and that of the gradients are there [Megatron-LM:
+// core/distributed/param_and_grad_buffer.py].
+func (p *program) made() (out []handle) {
+	for w := range p.weights() {
+		if p.s.TE && p.s.Zero == 1 && w.trained {
+			out = append(out, p.take(p.s.weightBytes(w), Weights))
 		}
 	}
+	return out
 }
 
 // unshard gathers the weights of a unit: it allocates the rank's share in the compute type and the collective's

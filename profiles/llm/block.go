@@ -250,6 +250,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	} else if b.s.moves(w) && b.s.RamTorch {
 		o.keeps = []valueID{whole}
 	}
+	if b.s.Buffered && b.s.quantised(w) {
+		o.keeps = []valueID{x}
+	}
 	if b.fuses(name) {
 		return b.add(b.fuse(o, name, in, out), name, bytes)
 	}

@@ -151,6 +151,7 @@ func (p *program) lossKept(l *lossState) {
 // narrowLoss is log_softmax of n logits in the compute type; autocast widens it and also keeps its input.
 func (p *program) narrowLoss(l *lossState, n, e int64) {
 	logits := p.scaledLogits(p.logit(n, e))
+	p.headScratch()
 	read := logits
 	if p.s.Copies {
 		read = p.logit(n, e)
@@ -327,6 +328,7 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 // headGradients makes the gradients of the head's input and of its weights, and returns the former.
 func (p *program) headGradients() handle {
 	p.workspace(1)
+	p.headScratch()
 	inner, _, h := p.behind()
 	x := p.take(size(inner*h, p.s.Compute), Backwards)
 	if p.s.trains() {

@@ -67,6 +67,7 @@ type Code struct {
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
 	Litgpt     bool          // blocks are those of litgpt
+	Buffered   bool          // products in 4 bits keep their input [bitsandbytes before 0.44: MatMul4Bit]
 	Titan      bool          // blocks are those of torchtitan
 	Kernels    bool          // kernels of fla, mamba_ssm and xielu run in place of torch code
 	// the softmax of eager attention keeps its result alone [Megatron-LM: core/fusions/fused_softmax.py]

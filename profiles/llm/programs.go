@@ -40,17 +40,10 @@ var Programs = []Program{
 		s.EndsApart, s.Loss, s.FusedQKV = true, LossChunked, true // fused since June 2026 [torchtitan#3714]
 		s.Outputs = false                                         // since October 2025 [torchtitan#1922]
 	}},
-	{"litgpt", "litgpt: model.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
-		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
-		s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
-		s.Litgpt = true
-		if s.Model != nil && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
-			m := *s.Model
-			m.Tied = false
-			m.OnlyEager = m.OnlyEager || m.ScoreCap // masks of windows are made in each layer, and not kept [model.py]
-			s.Model = &m
-		}
+	{"litgpt", "litgpt: model.py, finetune/full.py, by Lightning in bf16-true", litgpt},
+	{"litgpt-2024", "litgpt until March 2025, with bitsandbytes 0.42", func(s *Setup) {
+		litgpt(s)
+		s.Buffered = true
 	}},
 	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {
@@ -67,6 +60,19 @@ var Programs = []Program{
 		nanotron(s)
 		s.Gathered = true
 	}},
+}
+
+func litgpt(s *Setup) {
+	s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
+	s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
+	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
+	s.Litgpt = true
+	if s.Model != nil && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
+		m := *s.Model
+		m.Tied = false
+		m.OnlyEager = m.OnlyEager || m.ScoreCap // masks of windows are made in each layer, and not kept [model.py]
+		s.Model = &m
+	}
 }
 
 func transformers(s *Setup) {

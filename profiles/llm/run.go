@@ -97,6 +97,14 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	return r
 }
 
+// play loads the states and runs steps.
+func (p *program) play(steps int) {
+	p.loads()
+	for range steps {
+		p.step()
+	}
+}
+
 // result loads the states and runs some steps of a program.
 func (p *program) result(step func(), limit engine.Bytes) *Result {
 	if p.s.tally != nil {

@@ -105,7 +105,7 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 	case s.quantised(w) && s.Base == BaseFP8: // without its scales
 		return size(w.n, b.e), 0
 	case s.quantised(w):
-		return size(w.n, b.e), size(w.n, b.e)
+		return s.widenedBytes(w), s.widenedBytes(w)
 	case s.Float8:
 		weights := size(w.n, 1)
 		if s.gathers() && s.Gather == 1 { // gathered in 8 bits
@@ -119,6 +119,39 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 		return in + weights, back
 	}
 	return 0, 0
+}
+
+// widenedBytes returns the scratch of a product with a weight in 4 bits. Lightning quantises weights in fp16, so that
+// under litgpt a widened one is narrowed to bf16 in a second copy [lightning: fabric, precision/bitsandbytes.py].
+func (s *Setup) widenedBytes(w weight) engine.Bytes {
+	return size(w.n, s.Compute*(1+given(s.Litgpt, 1)))
+}
+
+// buffered returns the bytes of the inputs that products in 4 bits have kept. They stay until the graph of the loss
+// goes, which the training loop's variable has until the next one [litgpt: finetune/lora.py, fit].
+func (p *program) buffered() (sum engine.Bytes) {
+	for _, u := range p.units {
+		known := map[valueID]bool{}
+		for _, o := range u.block.ops {
+			if !p.s.Buffered || len(o.weights) == 0 || len(o.keeps) == 0 || !p.s.quantised(o.weights[0]) {
+				continue
+			}
+			if root := u.block.values[o.keeps[0]].root; !known[root] {
+				known[root] = true
+				sum += u.block.values[root].bytes
+			}
+		}
+	}
+	return sum
+}
+
+// headScratch plays the widened copies of a head in 4 bits, which litgpt's is.
+func (p *program) headScratch() {
+	for _, w := range p.head.weights {
+		if w.name == "head" && p.s.quantised(w) {
+			p.give(p.take(p.s.widenedBytes(w), Gathered))
+		}
+	}
 }
 
 func (p *program) weights() iter.Seq[weight] {

@@ -25,6 +25,7 @@ type program struct {
 
 	held     handle    // logits that a variable of the program keeps
 	previous handle    // the output of the last all-gather of a forward
+	graph    handle    // what the graph of the last micro batch still has, see buffered
 	reducing handle    // the input of the last reduce-scatter
 	stepped  bool      // moments are allocated, and stay
 	final    bool      // the micro batch under way is the step's last one
@@ -133,7 +134,8 @@ func (p *program) ends() (front, behind *unit) {
 			n += m.Words * m.Hidden
 		}
 		if n > 0 {
-			head = append(head, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden})
+			head = append(head, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden,
+				rows: given(s.Litgpt && !trained, m.Hidden)})
 		}
 	}
 	if s.EndsApart && s.gathers() && !m.Tied && len(root) > 0 && len(head) > 0 {
@@ -199,14 +201,6 @@ func (p *program) loads() {
 	p.give(p.take(p.hybridClones(), Masters))
 }
 
-// play loads the states and runs steps.
-func (p *program) play(steps int) {
-	p.loads()
-	for range steps {
-		p.step()
-	}
-}
-
 // pass is what a micro batch holds between its forward and its backward.
 type pass struct {
 	inputs []handle // by block
@@ -237,6 +231,7 @@ func (p *program) step() {
 		for i, w := range passes {
 			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
+			p.graph = p.take(p.buffered(), Saved)
 			p.release(&more)
 		}
 	}
@@ -309,6 +304,7 @@ func (p *program) forwardPass() *pass {
 		p.give(x)
 	}
 	p.release(&p.previous)
+	p.release(&p.graph)
 	p.cut()
 	return w
 }

@@ -338,7 +338,8 @@ func Matters(args engine.Args, name string) bool {
 	case "logits": // of losses that have all of them at once, not compiled
 		switch loss, program := Value(args, "loss"), Value(args, "program"); loss {
 		case Auto:
-			return Transformers(args) || program == "deepspeed" || program == "torchtitan" || program == "litgpt"
+			return Transformers(args) || program == "deepspeed" || program == "torchtitan" ||
+				strings.HasPrefix(program, "litgpt")
 		default:
 			return loss == "bf16" || loss == "fp32" || loss == "shifted"
 		}

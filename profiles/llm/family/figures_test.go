@@ -138,6 +138,18 @@ func TestFigures(t *testing.T) {
 			engine.Args{"gpus": "4", "tp": "2", "ep": "4", "lora": "32"}, allocated, 44.252 * (1 << 30), 4},
 		{"Gemma 4 26B A4B, all of it, checkpointed", "gemma4-26b-a4b", bridge,
 			engine.Args{"gpus": "8", "tp": "4", "ep": "8", "ckpt": "full"}, allocated, 65.223 * (1 << 30), 9},
+		{"mistral-7b/qlora, whose products keep their input until the next loss", "mistral-7b", lit, engine.Args{
+			"program": "litgpt-2024", "base": "nf4", "batch": "2", "seq": "512", "accumulate": "4", "lora": "32",
+			"targets": "qv", "adapters": "bf16", "adapter-dropout": "yes"}, allocated, 14.29e9, 4},
+		{"llama-2-7b/qlora", "llama2-7b", lit, engine.Args{"program": "litgpt-2024", "base": "nf4", "batch": "2",
+			"seq": "512", "accumulate": "4", "lora": "32", "targets": "qv", "adapters": "bf16", "adapter-dropout": "yes"},
+			allocated, 13.68e9, 3},
+		{"falcon-7b/qlora", "falcon-7b", lit, engine.Args{"program": "litgpt-2024", "base": "nf4", "seq": "512",
+			"accumulate": "8", "lora": "32", "targets": "qv", "adapters": "bf16", "adapter-dropout": "yes"}, allocated,
+			9.44e9, 5},
+		{"gemma2-9b/qlora, whose head has adapters, too", "gemma2-9b", lit, engine.Args{"program": "litgpt-2024",
+			"base": "nf4", "seq": "512", "accumulate": "6", "lora": "16", "adapters": "bf16", "adapter-dropout": "yes",
+			"attention": "eager"}, allocated, 20.92e9, 1},
 		// Lightning-AI/lightning-thunder, issue 1261
 		{"vicuna-7b-16k", "llama2-7b", compiled, engine.Args{"batch": "5", "seq": "16384"}, allocated, 51e9, 4},
 		{"CodeLlama-34b", "codellama-34b", compiled, engine.Args{"seq": "16384"}, allocated, 50.8e9, 4},

@@ -66,7 +66,7 @@ func litgpt(s *Setup) {
 	s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
 	s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
-	s.Litgpt = true
+	s.Litgpt, s.RepeatKeys = true, true
 	if s.Model != nil && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
 		m := *s.Model
 		m.Tied = false

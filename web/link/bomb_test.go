@@ -152,6 +152,7 @@ var leftOut = map[string]string{
 	"Profile.Model":    "as Profile.Step",
 	"Stage.Again":      "no profile that is opened has it: it is a policy's, which has the key policy",
 	"Profile.Reserved": "as Stage.Again",
+	"Profile.Host":     "as Stage.Again",
 	"Stage.Away":       "as Stage.Again",
 	"Stage.Asides":     "as Stage.Again",
 	"Chain.Batch":      "it is that of the profile",

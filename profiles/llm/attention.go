@@ -30,8 +30,8 @@ func (s *Setup) efficient(k *Block) bool {
 		k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope)
 }
 
-// masked reports whether a token of a block does not see all tokens before it.
-func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil }
+// masked reports whether a token of a block does not see all tokens before it, or whether there is a mask all the same.
+func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil || k.Masks }
 
 // windowed reports whether sequences are at least as long as a block's window, which then needs a mask
 // [transformers: masking_utils.py, _ignore_causal_mask_sdpa].
@@ -104,7 +104,7 @@ func (b *builder) tables() {
 	}
 	if s.Attention == AttentionEager {
 		first(kind, size(s.Batch*s.Seq*s.Seq, b.e), false)
-	} else if s.Attention == AttentionSDPA && s.windowed(k) {
+	} else if s.Attention == AttentionSDPA && (s.windowed(k) || k.Masks) {
 		first(kind, size(s.Batch*s.Seq*s.Seq, 1), false)
 	}
 }
@@ -271,8 +271,11 @@ func (b *builder) headNorm(x valueID, name string, wide, heads int64) valueID {
 		rows, n = b.inner, wide
 	}
 	weights := b.k.normParams(n)
-	if b.k.Bare {
+	switch {
+	case b.k.Bare:
 		form, weights = FormBare, 0
+	case b.k.EachHead:
+		weights = n * heads
 	}
 	return b.normAs(form, x, name, rows, n, weights)
 }

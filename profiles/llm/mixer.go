@@ -281,6 +281,7 @@ type Scan struct {
 	Bias     bool // the first and the last product have biases
 	ConvBias bool
 	Norms    bool // steps and both projections of the state are normalised (Jamba)
+	Bare     bool // with Norms: without weights (Falcon Mamba)
 }
 
 // scan is Mamba 1 by torch's own code [transformers: slow_forward of modeling_mamba.py]: a loop over tokens that
@@ -296,8 +297,12 @@ func (b *builder) scan(n valueID) valueID {
 		[]engine.Bytes{b.act(m.Rank), b.act(m.State), b.act(m.State)}
 	parts := b.split(x, names, sizes)
 	if m.Norms {
+		form := FormUsual
+		if m.Bare {
+			form = FormBare
+		}
 		for i, wide := range []int64{m.Rank, m.State, m.State} {
-			parts[i] = b.normAs(FormUsual, parts[i], names[i]+".norm", t, wide, wide)
+			parts[i] = b.normAs(form, parts[i], names[i]+".norm", t, wide, given(!m.Bare, wide))
 		}
 	}
 	step := b.linear(parts[0], "scan.dt", m.Rank, m.Inner, m.Inner)

@@ -107,6 +107,9 @@ type Block struct {
 	WholeQK bool // queries and keys are normalised over all heads at once
 	VNorm   bool // values are normalised too, without a weight
 	Bare    bool // norms of queries and keys have no weights
+	// norms of queries and keys have weights of their own for each head, and no biases
+	// [transformers: modeling_cohere.py, modeling_stablelm.py]
+	EachHead bool
 
 	NoRope   bool   // positions are not rotated
 	Rope     int64  // numbers of a head that are rotated [all]
@@ -157,6 +160,7 @@ type Block struct {
 	Scales    bool  // a learned number per channel scales what is added to the stream
 	Original  bool  // the block gets the input of the model, too
 	OwnMask   bool  // the layer keeps a mask of its scores
+	Masks     bool  // kernels that take a mask get one, also if no token is hidden [transformers: modeling_gemma3.py]
 	Repeat    bool  // keys and values are repeated for all heads, whatever the kernel
 }
 

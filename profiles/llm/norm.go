@@ -145,7 +145,7 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 	if w.n > 0 {
 		y = b.weighted(y, name+".weighted", w, wide)
 		if form != FormWide && w.trained {
-			b.copied(name+".weight", size(n, 4))
+			b.copied(name+".weight", size(w.n, 4))
 		}
 	}
 	if b.values[x].wide {

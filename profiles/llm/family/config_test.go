@@ -69,8 +69,8 @@ func TestReadRefuses(t *testing.T) {
 			`}`: "attention_bias",
 		`{"model_type":"falcon","parallel_attn":false,` + sizes +
 			`}`: "parallel_attn",
-		`{"model_type":"phi","qk_layernorm":true,` + plain +
-			`}`: "qk_layernorm",
+		`{"model_type":"cohere2","use_qk_norm":true,` + plain +
+			`}`: "use_qk_norm",
 		`{"model_type":"gpt2","add_cross_attention":true,` + sizes +
 			`}`: "add_cross_attention",
 		`{"model_type":"gemma2","layer_types":["linear_attention","full_attention"],` + plain +

@@ -16,9 +16,9 @@ func init() {
 		"olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE, "glm4_moe_lite": deepseekV3,
 		"minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "qwen3_omni_moe_text": qwen3VLMoE,
 		"mistral4": mistral4, "granitemoe": graniteMoE, "granitemoeshared": graniteMoE,
-		"solar_open": glm4MoE, "mellum": qwen3MoE, "flex_olmo": flexOlmo, "exaone_moe": exaoneMoE,
-		"hunyuan_v1_moe": hunyuanMoE, "hy_v3": hyV3, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
-		"llama4": llama4, "deepseek_v4": deepseekV4})
+		"solar_open": glm4MoE, "glm4v_moe_text": glm4VMoE, "mellum": qwen3MoE, "flex_olmo": flexOlmo,
+		"exaone_moe": exaoneMoE, "hunyuan_v1_moe": hunyuanMoE, "hy_v3": hyV3, "gpt_oss": gptOSS, "phimoe": phiMoE,
+		"llama4_text": llama4, "llama4": llama4, "deepseek_v4": deepseekV4})
 }
 
 // mixture returns a net of experts by the keys of most families, and sets it in every layer.
@@ -166,6 +166,16 @@ func glm4MoE(c *config, m *llm.Model) {
 	c.firstDense(m)
 }
 
+// glm4VMoE makes tables for each sequence, as Qwen3-VL does, and has no norms of queries and keys
+// [transformers: modular_glm4v_moe.py].
+func glm4VMoE(c *config, m *llm.Model) {
+	glm4MoE(c, m)
+	m.QKNorm = false
+	pattern(m, func(_ int64, b *llm.Block) {
+		b.Each, b.QKNorm, b.QKVBias = true, false, c.flag("attention_bias", true)
+	})
+}
+
 func minimaxM2(c *config, m *llm.Model) {
 	m.Gated, m.QKNorm, m.WholeQK, m.Apart = true, c.flag("use_qk_norm", true), true, true
 	m.Rope = c.partial(m.Head, 1)
@@ -305,6 +315,9 @@ func llama4(c *config, m *llm.Model) {
 	m.Wide = c.or(2*narrow, "intermediate_size_mlp")
 	m.MoE = &llm.MoE{Experts: c.need("num_local_experts", "num_experts"), TopK: c.or(1, "num_experts_per_tok"),
 		Wide: narrow, Shared: narrow, All: true}
+	if list, ok := c.all["no_rope_layers"].([]any); ok && len(list) == 0 { // as in the files of Scout and Maverick
+		c.all["no_rope_layers"] = nil
+	}
 	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
 	step := c.or(1, "interleave_moe_layer_step")
 	listed := c.indices("moe_layers")

@@ -41,8 +41,9 @@ func gemma3(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around, m.QKNorm = llm.AroundBoth, true
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 0) > 0, c.number("final_logit_softcapping", 0) > 0
-	m.Megatron = !m.ScoreCap && !m.LogitCap // [Megatron-Bridge: models/gemma/gemma3_provider.py]
-	c.flags(false, unclear, "use_bidirectional_attention")
+	m.Both = c.flag("use_bidirectional_attention", false) // EmbeddingGemma
+	m.Masks = m.Both
+	m.Megatron = !m.ScoreCap && !m.LogitCap && !m.Both // [Megatron-Bridge: models/gemma/gemma3_provider.py]
 	types := c.windows(m, lastFull(c.or(6, "sliding_window_pattern"), sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
 }
@@ -50,11 +51,12 @@ func gemma3(c *config, m *llm.Model) {
 // cohere has one LayerNorm for both parts of a block, in 4 bytes and without a bias.
 func cohere(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Form, m.Parallel, m.OneNorm = true, true, true, llm.FormLayerWide, true, true
-	m.LogitMul = true
+	m.LogitMul, m.QKNorm = true, m.Family == "cohere" && c.flag("use_qk_norm", false) // Command R+
+	m.EachHead = m.QKNorm
 	c.attentionBias(m, false)
 }
 
-// cohere2 rotates only layers with a window.
+// cohere2 rotates only layers with a window, and has no norms of queries and keys.
 func cohere2(c *config, m *llm.Model) {
 	cohere(c, m)
 	types := c.windows(m, lastFull(c.or(4, "sliding_window_pattern"), sliding))

@@ -123,7 +123,7 @@ func bloom(c *config, m *llm.Model) {
 
 func phi(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.HeadBias, m.Parallel, m.OneNorm = true, true, true, true, true
-	m.Act = c.gelu("hidden_act", "gelu_new")
+	m.Act, m.QKNorm = c.gelu("hidden_act", "gelu_new"), c.flag("qk_layernorm", false)
 	m.Rope = c.partial(m.Head, 0.5)
 }
 
@@ -135,14 +135,15 @@ func neox(c *config, m *llm.Model) {
 	c.flags(true, "a gpt_neox whose blocks are not understood", "attention_bias")
 }
 
-// falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two norms.
+// falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two norms,
+// or one norm (Falcon 2).
 func falcon(c *config, m *llm.Model) {
 	m.Layer, m.Parallel, m.OneNorm, m.Joined, m.OwnLoss = true, true, true, true, true
 	m.Bias = c.flag("bias", false)
 	m.Keys = m.Heads
 	switch {
 	case c.flag("new_decoder_architecture", false):
-		m.Keys, m.OneNorm = c.or(m.Heads, "num_kv_heads"), false
+		m.Keys, m.OneNorm = c.or(m.Heads, "num_kv_heads"), c.or(2, "num_ln_in_parallel_attn") == 1
 	case c.flag("multi_query", true):
 		m.Keys, m.Single = 1, true
 	}
@@ -173,8 +174,10 @@ func starcoder2(c *config, m *llm.Model) {
 	m.Act = c.gelu("hidden_act", "gelu_pytorch_tanh")
 }
 
-// stablelm rotates a quarter of each head.
+// stablelm rotates a quarter of each head. Its largest model has LayerNorms of queries and keys, one for each head.
 func stablelm(c *config, m *llm.Model) {
+	m.QKNorm = c.flag("qk_layernorm", false)
+	m.EachHead = m.QKNorm
 	m.Layer, m.Gated, m.QKVBias = true, true, c.flag("use_qkv_bias", false)
 	m.Rope = c.partial(m.Head, 0.25)
 	m.Dropout = c.above(0, "hidden_dropout")

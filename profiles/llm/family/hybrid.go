@@ -150,15 +150,21 @@ func graniteHybrid(c *config, m *llm.Model) {
 func lfm2(c *config, m *llm.Model) {
 	m.Gated, m.QKNorm = true, true
 	m.Tied = c.flag("tie_word_embeddings", c.flag("tie_embedding", true))
+	m.Wide = c.or(m.Wide, "block_ff_dim") // its first files have other keys [transformers: configuration_lfm2.py]
 	if c.flag("block_auto_adjust_ff_dim", true) {
 		of := c.or(256, "block_multiple_of")
 		m.Wide = engine.Int64(c.number("block_ffn_dim_multiplier", 1) * float64(2*m.Wide/3))
 		m.Wide = of * ((m.Wide + of - 1) / max(of, 1))
 	}
 	conv := &llm.ShortConv{Kernel: c.or(3, "conv_L_cache"), Bias: c.flag("conv_bias", false)}
-	types := c.layerTypes(m.Layers, full)
+	seen := c.indices("full_attn_idxs")
+	types := c.layerTypes(m.Layers, func(l int64) string {
+		if seen == nil || seen[l] {
+			return "full_attention"
+		}
+		return "conv"
+	})
 	c.otherTypes(types, "full_attention", "conv")
-	c.read["full_attn_idxs"] = true
 	where(m, types, func(b *llm.Block) { b.Conv = conv }, "conv")
 }
 

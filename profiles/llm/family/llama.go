@@ -18,8 +18,8 @@ func init() {
 		"nanochat": nanochat, "qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL,
 		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL, "cwm": mistral, "helium": helium,
 		"hyperclovax": hyperCLOVA, "eurobert": euroBERT, "jais2": jais2, "minicpm3": latent, "youtu": latent})
-	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "baichuan": baichuan,
-		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek, "mimo": mimo} {
+	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "internlm3": internLM3,
+		"baichuan": baichuan, "chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek, "mimo": mimo} {
 		families[name] = func(c *config, m *llm.Model) {
 			b(c, m)
 			c.note("The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do. Its loss may read logits of 16 bits, which -program deepspeed leaves so: -loss bf16.")
@@ -95,6 +95,7 @@ func ministral3(c *config, m *llm.Model) {
 
 func qwen2(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, true
+	m.Both = !c.flag("is_causal", true) // as the code that comes with gte-Qwen2 reads it
 	c.usedWindow(m)
 }
 
@@ -233,6 +234,12 @@ func (c *config) text4(key string) int64 {
 func internLM2(c *config, m *llm.Model) {
 	m.Gated, m.Joined, m.QKVBias = true, true, c.flag("bias", false)
 	m.OutBias = m.QKVBias
+}
+
+// internLM3 is Llama as it was published, without biases.
+func internLM3(c *config, m *llm.Model) {
+	m.Gated = true
+	c.flags(false, unclear, "bias", "qkv_bias")
 }
 
 // baichuan uses ALiBi slopes instead of rotation in its larger models, whose config.json has no

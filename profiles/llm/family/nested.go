@@ -3,6 +3,7 @@ package family
 import (
 	_ "embed" // classes.txt
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,11 @@ var ofWhole = []string{"tie_word_embeddings", "quantization_config", "_name_or_p
 
 // language continues with the language part of a model that has other parts, if there is one.
 func (c *config) language() {
-	c.outer = c.text("outer_model_type", "") // links have it for the language part of a file
+	c.outer = c.text("outer_model_type", "")                         // links have it for the language part of a file
+	if thinker, ok := c.all["thinker_config"].(map[string]any); ok { // of Qwen's Omni models
+		c.all = thinker
+		c.note("thinker_config is read, the part that is trained; the part that talks is not counted.")
+	}
 	whole, kind, key := c.all, c.text("model_type", ""), "text_config"
 	if whole[key] == nil {
 		key = "llm_config"
@@ -55,8 +60,34 @@ func fill(in map[string]any, kind string) (added []string) {
 	return added
 }
 
-// classes are the default sizes of classes of Transformers whose configs are nested, a class on each line.
-// save_pretrained writes only keys that differ from these.
+// ofClass adds to a file what Transformers takes from the class of its family: all sizes if the file has none, else
+// heads of keys and their width, which people leave out of files that they write.
+func (c *config) ofClass(kind string) {
+	usual, _ := open([]byte(classSizes(kind)))
+	if usual == nil || usual.all["vocab_size"] == nil {
+		return
+	}
+	some := false
+	for key := range usual.all {
+		_, given := c.all[key]
+		some = some || given
+	}
+	var added []string
+	for _, key := range slices.Sorted(maps.Keys(usual.all)) {
+		_, given := c.all[key]
+		keys := key == "num_key_value_heads" && c.or(1, "num_attention_heads")%max(1, usual.size(key)) == 0
+		if !given && (!some || keys || key == "head_dim") {
+			c.all[key] = usual.all[key]
+			added = append(added, key)
+		}
+	}
+	if len(added) > 0 {
+		c.note("The file leaves out %s: they are those of the class of %q.", strings.Join(added, ", "), kind)
+	}
+}
+
+// classes are the default sizes of classes of Transformers, a class on each line. Of nested configs save_pretrained
+// writes only keys that differ from these.
 //
 //go:embed classes.txt
 var classes string

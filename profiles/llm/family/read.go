@@ -73,6 +73,7 @@ func Read(data []byte) (*Reading, error) {
 		return nil, c.err
 	}
 	c.heads()
+	c.ofClass(kind)
 	m := c.decoder(kind)
 	m.Written = !classic[kind]
 	if c.err == nil {
@@ -145,7 +146,7 @@ func (c *config) heads() {
 }
 
 // headless are families without attention and without a feed-forward net.
-var headless = map[string]bool{"mamba": true, "mamba2": true}
+var headless = map[string]bool{"mamba": true, "mamba2": true, "falcon_mamba": true}
 
 // ownSizes are families that read all their sizes themselves: networks of two parts, and networks that read pictures.
 var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true,
@@ -153,9 +154,9 @@ var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper":
 
 // tied are families whose head shares the weights of the embedding if the file does not say.
 var tied = []string{"bert", "bloom", "camembert", "clip", "cohere", "cohere2", "deberta-v2", "dinov2", "distilbert",
-	"ernie4_5", "ernie4_5_moe", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n_text", "gemma4_text",
-	"gpt2", "gpt_bigcode", "gpt_neo", "mamba", "minicpm", "modernbert", "mt5", "opt", "recurrent_gemma", "roberta",
-	"siglip", "smollm3", "starcoder2", "t5", "umt5", "vit", "whisper", "xlm-roberta", "zamba2"}
+	"ernie4_5", "ernie4_5_moe", "falcon", "falcon_mamba", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n_text",
+	"gemma4_text", "gpt2", "gpt_bigcode", "gpt_neo", "mamba", "minicpm", "modernbert", "mt5", "opt", "recurrent_gemma",
+	"roberta", "siglip", "smollm3", "starcoder2", "t5", "umt5", "vaultgemma", "vit", "whisper", "xlm-roberta", "zamba2"}
 
 // decoder returns a model with the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {

@@ -9,6 +9,7 @@ import (
 func init() {
 	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"], families["zamba2"] = mamba,
 		mamba2, jamba, recurrentGemma, zamba2
+	families["falcon_mamba"] = falconMamba
 }
 
 // stream describes what the blocks of state-space models without attention share: one part each, and a residual
@@ -43,6 +44,12 @@ func mamba(c *config, m *llm.Model) {
 	c.flags(false, "a scan that is not understood", "use_mambapy")
 	c.loops()
 	c.stream(m)
+}
+
+// falconMamba has norms without weights in its scan [transformers: modeling_falcon_mamba.py, rms_forward].
+func falconMamba(c *config, m *llm.Model) {
+	mamba(c, m)
+	m.Scan.Norms, m.Scan.Bare = true, true
 }
 
 func mamba2(c *config, m *llm.Model) {

@@ -48,7 +48,8 @@ var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width in
 	"qwen2_vl": qwen2Tower, "qwen2_5_vl": qwen25Tower, "qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
 	"qwen3_5": qwen3Tower, "qwen3_5_moe": qwen3Tower, "glm4v": glm4Tower, "glm4v_moe": glm4Tower,
 	"llama4_vision_model": llama4Tower, "gemma4": gemma4Tower, "gemma4_audio": gemma4Audio,
-	"qwen2_audio_encoder": whisperTower,
+	"qwen2_audio_encoder": whisperTower, "qwen2_5_omni_audio_encoder": omniAudio,
+	"qwen2_5_omni_vision_encoder": qwen25Tower, "qwen3_omni_moe_vision_encoder": qwen3Tower,
 }
 
 // joint returns the parameters of the part that joins a tower of width v to a language part of width h.
@@ -138,6 +139,15 @@ func whisperTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	t, h, _ := v.seenBlocks()
 	t.Params, t.Beside = t.Params-h, 3*h*(v.or(128, "num_mel_bins")+h)+4*h+v.or(1500, "max_source_positions")*h
 	return t, h
+}
+
+// omniAudio is Whisper's encoder without learned positions, with a product to the width of the language part and two
+// vectors that frame a sound [transformers: modeling_qwen2_5_omni.py].
+func omniAudio(v *config, m *llm.Model) (llm.Tower, int64) {
+	t, _ := whisperTower(v, m)
+	h, out := v.need("d_model"), v.or(m.Hidden, "output_dim")
+	t.Beside += h*out + out + 2*out - v.or(1500, "max_source_positions")*h
+	return t, 0
 }
 
 // pixtralTower has the blocks of Llama.

@@ -102,14 +102,12 @@ type Block struct {
 	NoMixer bool // the block has a feed-forward net and no mixer of tokens
 
 	// Form and the fields below say how Transformers writes the block.
-	Form    NormForm
-	Around  Around
-	WholeQK bool // queries and keys are normalised over all heads at once
-	VNorm   bool // values are normalised too, without a weight
-	Bare    bool // norms of queries and keys have no weights
-	// norms of queries and keys have weights of their own for each head, and no biases
-	// [transformers: modeling_cohere.py, modeling_stablelm.py]
-	EachHead bool
+	Form     NormForm
+	Around   Around
+	WholeQK  bool // queries and keys are normalised over all heads at once
+	VNorm    bool // values are normalised too, without a weight
+	Bare     bool // norms of queries and keys have no weights
+	EachHead bool // these norms have weights for each head, and no biases [transformers: modeling_cohere.py]
 
 	NoRope   bool   // positions are not rotated
 	Rope     int64  // numbers of a head that are rotated [all]

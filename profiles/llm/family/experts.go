@@ -170,7 +170,6 @@ func glm4MoE(c *config, m *llm.Model) {
 // [transformers: modular_glm4v_moe.py].
 func glm4VMoE(c *config, m *llm.Model) {
 	glm4MoE(c, m)
-	m.QKNorm = false
 	pattern(m, func(_ int64, b *llm.Block) {
 		b.Each, b.QKNorm, b.QKVBias = true, false, c.flag("attention_bias", true)
 	})

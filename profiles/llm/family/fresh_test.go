@@ -41,6 +41,8 @@ func TestOtherFiles(t *testing.T) {
 			2*202048*5120 + 5120 + 48*(2*5120*(40+8)*128+2*5120+5120*16+17*3*5120*8192)},
 		{`{"model_type":"qwen2_5_omni","thinker_config":{"model_type":"qwen2_5_omni_thinker","text_config":{"model_type":"qwen2_5_omni_text",` + text + `},"vision_config":{"model_type":"qwen2_5_omni_vision_encoder","hidden_size":1280},"audio_config":{"model_type":"qwen2_5_omni_audio_encoder"}}}`,
 			8_931_813_888},
+		{`{"model_type":"mllama","text_config":{"model_type":"mllama_text_model","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":128256,"cross_attention_layers":[3,8,13,18,23,28,33,38]},"vision_config":{"model_type":"mllama_vision_model","image_size":560,"supported_aspect_ratios":[[1,1],[1,2],[1,3],[1,4],[2,1],[2,2],[3,1],[4,1]]}}`,
+			10_670_220_835},
 		{`{"model_type":"llama"}`, 6_738_415_616},
 		{`{"model_type":"mistral"}`, 7_241_732_096},
 		{`{"model_type":"gemma2"}`, 2_614_341_888},

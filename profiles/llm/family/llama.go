@@ -17,7 +17,8 @@ func init() {
 		"exaone4": exaone4, "olmo": olmo, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "glm4v_text": glm4V,
 		"nanochat": nanochat, "qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL,
 		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL, "cwm": mistral, "helium": helium,
-		"hyperclovax": hyperCLOVA, "eurobert": euroBERT, "jais2": jais2, "minicpm3": latent, "youtu": latent})
+		"hyperclovax": hyperCLOVA, "eurobert": euroBERT, "mllama_text_model": mllama,
+		"jais2": jais2, "minicpm3": latent, "youtu": latent})
 	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "internlm3": internLM3,
 		"baichuan": baichuan, "chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek, "mimo": mimo} {
 		families[name] = func(c *config, m *llm.Model) {
@@ -42,6 +43,21 @@ func (c *config) attentionBias(m *llm.Model, usual bool) {
 func llama(c *config, m *llm.Model) {
 	m.Gated = true
 	c.biases(m)
+}
+
+// mllama is Llama with layers that attend to pictures, which a text alone does not run [transformers:
+// modeling_mllama.py]. Eight words more are embedded than it says.
+func mllama(c *config, m *llm.Model) {
+	llama(c, m)
+	cross, h, d := int64(len(c.indices("cross_attention_layers"))), m.Hidden, m.Head
+	if cross >= m.Layers {
+		c.fail("cross_attention_layers", "cross_attention_layers is "+told(c.all["cross_attention_layers"])+
+			", and no layer is left for the text", "Fewer of them than num_hidden_layers are expected.", correct)
+	}
+	m.Layers -= cross
+	m.Beside = append(m.Beside, llm.Tower{Name: "cross attention", Blocks: cross, Beside: 8 * h,
+		Params: 2*h*d*(m.Heads+m.Keys) + 3*h*m.Wide + 2*h + 2*d + 2})
+	c.note("The %d layers that attend to pictures are counted, and not run: the step is one on text.", cross)
 }
 
 // granite divides its logits.

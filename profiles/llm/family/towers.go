@@ -48,7 +48,7 @@ var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width in
 	"qwen2_vl": qwen2Tower, "qwen2_5_vl": qwen25Tower, "qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
 	"qwen3_5": qwen3Tower, "qwen3_5_moe": qwen3Tower, "glm4v": glm4Tower, "glm4v_moe": glm4Tower,
 	"llama4_vision_model": llama4Tower, "gemma4": gemma4Tower, "gemma4_audio": gemma4Audio,
-	"qwen2_audio_encoder": whisperTower, "qwen2_5_omni_audio_encoder": omniAudio,
+	"mllama_vision_model": mllamaTower, "qwen2_audio_encoder": whisperTower, "qwen2_5_omni_audio_encoder": omniAudio,
 	"qwen2_5_omni_vision_encoder": qwen25Tower, "qwen3_omni_moe_vision_encoder": qwen3Tower,
 }
 
@@ -58,6 +58,9 @@ func (c *config) joint(in *config, v, h int64) (n int64, known bool) {
 	switch c.outer {
 	case "gemma3":
 		return v + v*h, true
+	case "mllama":
+		v = in.or(7680, "vision_output_dim")
+		return v*h + h, true
 	case "paligemma", "qwen2_audio":
 		n = in.or(h, "projection_dim")
 		return v*n + n, true
@@ -132,6 +135,18 @@ func llama4Tower(v *config, m *llm.Model) (llm.Tower, int64) {
 	in, out := v.or(4096, "projector_input_dim"), v.or(4096, "projector_output_dim")
 	t.Beside = v.patches(h, 1, 0) + 5*h + wide*in + in*out + out*m.Hidden
 	return t, 0
+}
+
+// mllamaTower has gated blocks after others, and positions of patches and of tiles by the shape of a picture.
+func mllamaTower(v *config, m *llm.Model) (llm.Tower, int64) {
+	t, h, _ := v.seenBlocks()
+	gated, tiles, shapes := v.or(8, "num_global_layers"), v.or(4, "max_num_tiles"), int64(8)
+	if list, ok := v.value("supported_aspect_ratios").([]any); ok {
+		shapes = int64(len(list))
+	}
+	t.Blocks, t.Params = t.Blocks+gated, t.Params-4*h
+	t.Beside = 2*gated + v.patches(h, 1, 0) + h + 4*h + 3 + (shapes+1)*tiles*h*(v.ofPicture()+1+2)
+	return t, h
 }
 
 // whisperTower is Whisper's encoder.

@@ -96,7 +96,9 @@ func TestVariantsRefused(t *testing.T) {
 			"layer_types": []string{"sliding_attention", "full_attention"}}),
 		"scoring_func": smallConfig("deepseek_v4").with(object{"scoring_func": "softmax"}),
 		"_class_name":  object{"_class_name": "AuraFlowTransformer2DModel"}.with(nil),
-		"q_lora_rank":  smallConfig("deepseek_v32").with(object{"q_lora_rank": nil}),
+		"cross_attention_layers": smallConfig("mllama_text_model").with(object{
+			"cross_attention_layers": []int{0, 1}}),
+		"q_lora_rank": smallConfig("deepseek_v32").with(object{"q_lora_rank": nil}),
 	} {
 		m, err := family.Read(config)
 		problems := profiles.Problems(err)

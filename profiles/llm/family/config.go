@@ -175,7 +175,7 @@ func (c *config) named(keys ...string) string {
 	return keys[max(0, slices.IndexFunc(keys, func(key string) bool { return c.value(key) != nil }))]
 }
 
-// side returns a number of pixels, or the first number of a list of two.
+// side returns a number, such as of pixels, or the first number of a list.
 func (c *config) side(key string, usual int64) int64 {
 	if list, ok := c.value(key).([]any); ok && len(list) > 0 {
 		c.all[key] = list[0]

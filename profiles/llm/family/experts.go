@@ -142,10 +142,10 @@ func exaoneMoE(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }
 
-// hunyuanMoE has a net of full width beside its experts.
+// hunyuanMoE has a net of full width beside its experts. Published files name the same number for each layer.
 func hunyuanMoE(c *config, m *llm.Model) {
 	hunyuan(c, m)
-	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("moe_topk"), Wide: m.Wide, Shared: m.Wide,
+	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.side("moe_topk", 1), Wide: m.Wide, Shared: m.Wide,
 		Router: llm.Router{Norm: true}}
 }
 

@@ -135,8 +135,7 @@ func neox(c *config, m *llm.Model) {
 	c.flags(true, "a gpt_neox whose blocks are not understood", "attention_bias")
 }
 
-// falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two norms,
-// or one norm (Falcon 2).
+// falcon shares one head of keys and one norm in its first models. Later ones have groups of heads and 1 or 2 norms.
 func falcon(c *config, m *llm.Model) {
 	m.Layer, m.Parallel, m.OneNorm, m.Joined, m.OwnLoss = true, true, true, true, true
 	m.Bias = c.flag("bias", false)

@@ -156,7 +156,8 @@ var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper":
 var tied = []string{"bert", "bloom", "camembert", "clip", "cohere", "cohere2", "deberta-v2", "dinov2", "distilbert",
 	"ernie4_5", "ernie4_5_moe", "falcon", "falcon_mamba", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n_text",
 	"gemma4_text", "gpt2", "gpt_bigcode", "gpt_neo", "mamba", "minicpm", "modernbert", "mt5", "opt", "recurrent_gemma",
-	"roberta", "siglip", "smollm3", "starcoder2", "t5", "umt5", "vaultgemma", "vit", "whisper", "xlm-roberta", "zamba2"}
+	"roberta", "siglip", "smollm3", "starcoder2", "t5", "umt5", "vaultgemma", "vit", "whisper", "xlm-roberta", "youtu",
+	"zamba2"}
 
 // decoder returns a model with the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {

@@ -6,36 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// A diff has the lines that differ, two equal lines before and after them, and their line number.
-func TestDiff(t *testing.T) {
-	var many, other strings.Builder
-	for i := range 3 * mostPrinted {
-		fmt.Fprintln(&many, i)
-		fmt.Fprintln(&other, -i)
-	}
-	for _, c := range []struct{ what, a, b, want string }{
-		{"the same", "a\nb\n", "a\nb\n", ""},
-		{"a line more", "a\nb\nc\nd\ne\nf\n", "a\nb\nc\nX\nd\ne\nf\n", "line 2:\n  b\n  c\n+ X\n  d\n  e\n"},
-		{"a line less", "a\nb\nc\n", "a\nc\n", "line 1:\n  a\n- b\n  c\n"},
-		{"another line", "a\nb\nc\n", "a\nX\nc\n", "line 1:\n  a\n- b\n+ X\n  c\n"},
-		{"two places", "a\n1\n2\nb\nc\n", "A\n1\n2\nB\nc\n",
-			"line 1:\n- a\n- 1\n- 2\n- b\n+ A\n+ 1\n+ 2\n+ B\n  c\n"},
-		{"the end of the line", "a\nb\n", "a\nb", "line 1:\n  a\n- b\n+ b (without a newline)\n"},
-		{"from nothing", "", "a\n", "line 1:\n+ a\n"},
-		{"to nothing", "a\n", "", "line 1:\n- a\n"},
-	} {
-		if got := Diff(c.a, c.b); got != c.want {
-			t.Errorf("%s: from\n%sto\n%sgot\n%swant\n%s", c.what, c.a, c.b, got, c.want)
-		}
-	}
-	got := Diff(many.String(), other.String())
-	if n := strings.Count(got, "\n"); n != 2*mostPrinted+4 || !strings.HasSuffix(got, "... and more\n") {
-		t.Errorf("of %d lines that all differ %d are printed, the last %q; want %d and a word", 3*mostPrinted, n,
-			got[max(0, len(got)-40):], 2*mostPrinted+4)
-	}
-}
+	"github.com/google/go-cmp/cmp"
+)
 
 // failing is a testing.TB that records its errors.
 type failing struct {
@@ -58,7 +31,7 @@ func TestFile(t *testing.T) {
 		{"a\xff", "a\xffb", file +
 			" (-) is not what is made now (+):\n3 bytes instead of 2\nIf the change is meant: " + hint},
 		{"a\nb\n", "a\nc\n", file +
-			" (-) is not what is made now (+):\nline 1:\n  a\n- b\n+ c\nIf the change is meant: " + hint},
+			" (-) is not what is made now (+):\n" + cmp.Diff("a\nb\n", "a\nc\n") + "If the change is meant: " + hint},
 	} {
 		if err := os.WriteFile(file, []byte(c.stored), 0o644); err != nil {
 			t.Fatal(err)

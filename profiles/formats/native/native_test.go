@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"memtide/engine"
 	"memtide/engine/enginetest"
-	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 	"memtide/profiles/parse"
@@ -34,7 +34,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed,
-				golden.Diff(formattest.Text(p), formattest.Text(q)))
+				cmp.Diff(formattest.Text(p), formattest.Text(q)))
 		}
 		if err := Encode(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())

@@ -74,6 +74,13 @@ func (c *config) flags(usual bool, why string, keys ...string) {
 	}
 }
 
+// usual refuses a key whose word differs from usual, which is also that of files without the key.
+func (c *config) usual(word, key string) {
+	if c.text(key, word) != word {
+		c.unknown(key, unclear)
+	}
+}
+
 // same refuses a key whose size differs from usual.
 func (c *config) same(usual int64, key string) {
 	if c.or(usual, key) != usual {
@@ -147,6 +154,13 @@ func (c *config) value(key string) any {
 // has reports whether one of the keys has a value.
 func (c *config) has(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return c.value(key) != nil })
+}
+
+// without refuses a rate above 0.
+func (c *config) without(key string) {
+	if c.above(0, key) {
+		c.unknown(key, unclear)
+	}
 }
 
 // size returns the value of the first key that has one, a whole number in the range of ask.CheckSize, or 0 if no

@@ -12,7 +12,8 @@ func init() {
 		"SD3Transformer2DModel":       sd3,
 		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo,
 		"WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
-		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart,
+		"ChronoEditTransformer3DModel": wan,
+		"CogVideoXTransformer3DModel":  cogvideo, "PixArtTransformer2DModel": pixart, "Transformer2DModel": pixart,
 		"ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx,
 		"HunyuanVideo15Transformer3DModel": hunyuanVideo15, "LTX2VideoTransformer3DModel": ltx2} {
 		families[name], ownSizes[name] = b, true
@@ -172,8 +173,9 @@ func hunyuanVideo(c *config, m *llm.Model) {
 	const text = 256
 	b, h := c.denoiser(m, ofVideos, text)
 	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
-	if c.text("qk_norm", "rms_norm") != "rms_norm" {
-		c.unknown("qk_norm", unclear)
+	c.usual("rms_norm", "qk_norm")
+	if c.text("image_condition_type", "") == "token_replace" {
+		c.note("image_condition_type is \"token_replace\": what the first frame's own scales keep is not counted.")
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
 	patch := side * side * c.or(1, "patch_size_t")
@@ -213,9 +215,7 @@ func hunyuanVideo15(c *config, m *llm.Model) {
 	c.flags(false, unclear, "use_meanflow")
 	c.same(1, "patch_size")
 	c.same(1, "patch_size_t")
-	if c.text("qk_norm", "rms_norm") != "rms_norm" {
-		c.unknown("qk_norm", unclear)
-	}
+	c.usual("rms_norm", "qk_norm")
 	in := c.need("in_channels")
 	out := c.or(in, "out_channels")
 	drawn, picture := c.need("text_embed_2_dim"), c.need("image_embed_dim")
@@ -236,9 +236,8 @@ func hunyuanVideo15(c *config, m *llm.Model) {
 func wan(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, 512)
 	b.Wide = c.need("ffn_dim")
-	if !c.flag("cross_attn_norm", true) || c.text("qk_norm", wholeNorm) != wholeNorm {
-		c.unknown("qk_norm", unclear)
-	}
+	c.flags(true, unclear, "cross_attn_norm")
+	c.usual(wholeNorm, "qk_norm")
 	patch := int64(1)
 	if sides, ok := c.value("patch_size").([]any); ok && len(sides) == 3 {
 		for _, s := range sides {
@@ -258,12 +257,14 @@ func wan(c *config, m *llm.Model) {
 		product(h, h) + product(h, out)
 	e.Each, e.Text, e.Latent = 2*freq+8*h+2*h, 4*h, 8*h+8+2*h+8*out
 	d := &llm.Dit{Text: 512, Cross: true, Table: 4 * b.Head}
-	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens
-		const tokens = 257
+	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens, or the first and the last, with positions
+		positions := c.or(0, "pos_embed_seq_len")
+		tokens := max(257, positions)
 		d.Seen = tokens
-		c.same(h, "added_kv_proj_dim")
-		c.same(0, "pos_embed_seq_len")
-		e.Params += 2*seen + product(seen, seen) + product(seen, h) + 2*h
+		if c.need("added_kv_proj_dim"); c.err == nil {
+			c.same(h, "added_kv_proj_dim")
+		}
+		e.Params += positions*seen + 2*seen + product(seen, seen) + product(seen, h) + 2*h
 		e.Each += tokens*(4*seen+8+6*seen+4*h+8) + 8*seen + 8*h
 	}
 	b.Dit = d
@@ -299,13 +300,19 @@ func (c *config) tabled(m *llm.Model, h, in, out int64) {
 	e.Each, e.Text, e.Latent = e.Each+512+8*h+2*h, e.Text+4*h, 8+6*h+8*out
 }
 
-// pixart attends to its text without norms and positions.
+// pixart attends to its text without norms and positions. Files of PixArt-alpha have the class from which diffusers has
+// taken it, Transformer2DModel, whose other networks are not known.
 func pixart(c *config, m *llm.Model) {
 	const text = 300
 	b, h := c.denoiser(m, ofPictures, text)
-	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h ||
-		!c.flag("attention_bias", true) || c.above(0, "dropout") {
-		c.unknown("use_additional_conditions", unclear)
+	c.usual("ada_norm_single", "norm_type")
+	c.same(h, "cross_attention_dim")
+	c.flags(true, unclear, "attention_bias")
+	c.flags(false, unclear, "norm_elementwise_affine")
+	c.without("dropout")
+	if c.flag("use_additional_conditions", c.or(0, "sample_size") == 128) { // a height, a width and their ratio
+		m.Ends.Params = 2 * (product(256, h/3) + product(h/3, h/3))
+		m.Ends.Each = 3 * (512 + 4*(h/3))
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
 	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)
@@ -316,14 +323,14 @@ func pixart(c *config, m *llm.Model) {
 // ltx has RMS norms without weights before its parts.
 func ltx(c *config, m *llm.Model) {
 	const text = 128
-	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
-	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h ||
-		!c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
-		c.text("qk_norm", wholeNorm) != wholeNorm {
-		c.unknown("norm_elementwise_affine", unclear)
-	}
-	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
-	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
+	deep, side := c.or(1, "patch_size_t"), 32*c.or(1, "patch_size")
+	b, h := c.denoiser(m, llm.Latents{Frames: 8, Deep: deep, Side: side}, text)
+	c.same(h, "cross_attention_dim")
+	c.flags(false, unclear, "norm_elementwise_affine")
+	c.flags(true, unclear, "attention_bias", "attention_out_bias")
+	c.usual(wholeNorm, "qk_norm")
+	in := c.need("in_channels") // of a token
+	c.tabled(m, h, in, c.or(in, "out_channels"))
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 8 * h}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
@@ -338,11 +345,13 @@ func ltx2(c *config, m *llm.Model) {
 	c.flags(true, unclear, "attention_bias", "attention_out_bias", "ff_bias", "audio_ff_bias", "use_prompt_embeddings")
 	head := c.need("audio_attention_head_dim")
 	width := b.Heads * head
-	if c.need("audio_num_attention_heads") != b.Heads || c.or(h, "cross_attention_dim") != h ||
-		c.or(width, "audio_cross_attention_dim") != width || c.or(1, "patch_size")*c.or(1, "patch_size_t") != 1 ||
-		c.text("rope_type", "interleaved") != "split" || c.text("qk_norm", wholeNorm) != wholeNorm {
-		c.unknown("rope_type", unclear)
-	}
+	c.same(b.Heads, "audio_num_attention_heads")
+	c.same(h, "cross_attention_dim")
+	c.same(width, "audio_cross_attention_dim")
+	c.same(1, "patch_size")
+	c.same(1, "patch_size_t")
+	c.usual("split", "rope_type")
+	c.usual(wholeNorm, "qk_norm")
 	e, in, heard := m.Ends, c.need("in_channels"), c.need("audio_in_channels")
 	c.tabled(m, width, heard, c.or(heard, "audio_out_channels"))
 	e.Each += sound * e.Latent
@@ -362,10 +371,8 @@ func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
 	deep, later := c.or(1, "patch_size_t"), c.has("patch_size_t") // CogVideoX 1.5
 	b, h := c.denoiser(m, llm.Latents{Frames: 4, Deep: deep, Side: 16}, text)
-	c.flags(false, unclear, "use_learned_positional_embeddings")
-	if !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
-		c.unknown("norm_elementwise_affine", unclear)
-	}
+	c.flags(true, unclear, "norm_elementwise_affine")
+	c.without("dropout")
 	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
 	patch, e := side*side*deep, m.Ends
 	out := c.or(in, "out_channels") * patch
@@ -377,6 +384,10 @@ func cogvideo(c *config, m *llm.Model) {
 	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
 	if later { // patches are copies, and a product reads them
 		e.Latent += 2 * in * patch
+	}
+	if c.flag("use_learned_positional_embeddings", false) { // a table for the one size that the network then makes
+		frames := (c.or(49, "sample_frames")-1)/max(1, c.or(4, "temporal_compression_ratio")) + 1
+		e.Fixed = (text + frames*(c.or(90, "sample_width")/side)*(c.or(60, "sample_height")/side)) * h
 	}
 	if second := c.or(0, "ofs_embed_dim"); second > 0 { // another embedding beside the time's
 		e.Params += 2 * product(second, second)
@@ -396,8 +407,10 @@ func zImage(c *config, m *llm.Model) {
 	b.Wide = 8 * h / 3
 	sides, ok := c.value("all_patch_size").([]any)
 	frames, also := c.value("all_f_patch_size").([]any)
-	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" || !c.flag("qk_norm", true) ||
-		c.or(b.Heads, "n_kv_heads") != b.Heads {
+	c.flags(true, unclear, "qk_norm")
+	c.same(b.Heads, "n_kv_heads")
+	c.same(0, "siglip_feat_dim") // of pictures beside the text
+	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" {
 		c.unknown("all_patch_size", unclear)
 		return
 	}
@@ -432,11 +445,13 @@ func sana(c *config, m *llm.Model) {
 	const text = 300
 	b, h := c.denoiser(m, llm.Latents{Side: 32}, text)
 	cross := c.need("num_cross_attention_heads")
-	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h ||
-		c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
-		c.has("qk_norm") || c.above(0, "dropout") || c.flag("norm_elementwise_affine", false) {
-		c.unknown("cross_attention_dim", unclear)
+	if cross*c.need("cross_attention_head_dim") != h {
+		c.unknown("cross_attention_head_dim", unclear)
 	}
+	c.same(h, "cross_attention_dim")
+	c.flags(false, unclear, "attention_bias", "guidance_embeds", "norm_elementwise_affine")
+	c.usual("", "qk_norm")
+	c.without("dropout")
 	b.Wide = engine.Int64(c.number("mlp_ratio", 2.5) * float64(h))
 	in, side := c.need("in_channels"), c.or(1, "patch_size")
 	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)

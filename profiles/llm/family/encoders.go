@@ -9,8 +9,8 @@ import (
 )
 
 func init() {
-	maps.Copy(families, map[string]builder{"t5": t5, "mt5": t5, "umt5": t5, "whisper": whisper, "vit": vit,
-		"dinov2": dinov2, "clip": clip, "siglip": siglip})
+	maps.Copy(families, map[string]builder{"t5": t5, "mt5": t5, "umt5": t5, "whisper": whisper, "vit": vit, "deit": vit,
+		"dinov2": dinov2, "dinov2_with_registers": dinov2, "clip": clip, "siglip": siglip})
 }
 
 // row appends the layers of one part of a network, with blocks whose fields do not depend on the rest.
@@ -161,13 +161,16 @@ func (c *config) sees(m *llm.Model) {
 	c.note("-seq says the patches of a picture, %d of its usual size; the step is one of a classifier.", m.Patches)
 }
 
-// vit classifies pictures by a token of its own.
+// vit classifies pictures by a token of its own. DeiT has another, which learns from a teacher.
 func vit(c *config, m *llm.Model) {
 	b := c.seer(m)
 	b.Own.More = 1
+	if m.Family == "deit" {
+		b.Own.More = 2
+	}
 	c.sees(m)
 	m.Tied = false
-	m.Ends = &llm.Ends{Kind: llm.EndClass, Params: c.patches(m.Hidden, 1, 1) + m.Hidden}
+	m.Ends = &llm.Ends{Kind: llm.EndClass, Params: c.patches(m.Hidden, b.Own.More, 1) + b.Own.More*m.Hidden}
 	layers := c.need("num_hidden_layers")
 	if b.Dropout {
 		c.unknown("hidden_dropout_prob", "ends that are not understood")
@@ -177,10 +180,12 @@ func vit(c *config, m *llm.Model) {
 	}
 }
 
-// dinov2 scales what is added to the stream, and classifies also by the mean of all tokens.
+// dinov2 scales what is added to the stream, and classifies also by the mean of all patches. Registers are further
+// tokens.
 func dinov2(c *config, m *llm.Model) {
 	b := c.seer(m)
-	b.Own.More, b.Scales, b.Narrow = 1, true, true
+	registers := c.or(0, "num_register_tokens")
+	b.Own.More, b.Scales, b.Narrow = 1+registers, true, true
 	b.Wide = c.or(4, "mlp_ratio") * m.Hidden
 	if c.flag("use_swiglu_ffn", false) {
 		b.Gated, b.Act, b.Wide = true, llm.ActKernel, (b.Wide*2/3+7)/8*8
@@ -193,7 +198,7 @@ func dinov2(c *config, m *llm.Model) {
 	}
 	c.sees(m)
 	m.Tied = false
-	m.Ends = &llm.Ends{Kind: llm.EndClassMean, Params: c.patches(m.Hidden, 1, 1) + m.Hidden + m.Words*m.Hidden}
+	m.Ends = &llm.Ends{Kind: llm.EndClassMean, Params: c.patches(m.Hidden, 1, 1) + (1+registers+m.Words)*m.Hidden}
 	if c.flag("use_mask_token", true) {
 		m.Ends.Params += m.Hidden
 	}

@@ -88,7 +88,7 @@ func TestHub(t *testing.T) {
 // TestNotes checks that notes name what is not understood of a model and what its file leaves out.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
-		{`{"model_type":"new","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model"}}`, `text_config leaves out hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size, as save_pretrained does with sizes of the class of "llama": they are those.`},
+		{`{"model_type":"new","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model"}}`, `text_config leaves out hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size: they are those of the class of "llama".`},
 		{`{"model_type":"new","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model"}}`, `What joins the tower of vision_config to the language part of a "new" is not understood and not counted.`},
 		{`{"model_type":"llava","text_config":{"model_type":"llama"},"vision_config":{"model_type":"newest"}}`, `The tower of vision_config, "newest", is not understood and not counted: this is the language part alone.`},
 	} {

@@ -32,9 +32,7 @@ func (c *config) language() {
 	if text["model_type"] == nil {
 		text["model_type"] = kind
 	}
-	if added := fill(text, fmt.Sprint(text["model_type"])); len(added) > 0 {
-		c.note("%s leaves out %s, as save_pretrained does with sizes of the class of %q: they are those.", key, strings.Join(added, ", "), text["model_type"])
-	}
+	c.complete(text, key, fmt.Sprint(text["model_type"]))
 	text["outer_model_type"] = kind
 	for _, key := range ofWhole {
 		if whole[key] != nil {
@@ -43,15 +41,23 @@ func (c *config) language() {
 	}
 }
 
-// fill adds to a nested config the sizes of its class that it leaves out, and returns their keys.
-func fill(in map[string]any, kind string) (added []string) {
+// complete adds to a config, which messages call name, what it leaves out of the sizes of its class, or of those of the
+// keys if there are any, and notes it.
+func (c *config) complete(in map[string]any, name, kind string, keys ...string) {
+	if added := fill(in, kind, keys...); len(added) > 0 {
+		c.note("%s leaves out %s: they are those of the class of %q.", name, strings.Join(added, ", "), kind)
+	}
+}
+
+// fill is complete without a note. It returns the keys that it adds.
+func fill(in map[string]any, kind string, keys ...string) (added []string) {
 	kind = strings.TrimSuffix(kind, "_vision")
 	usual, _ := open([]byte(classSizes(kind)))
 	if usual == nil {
 		return nil
 	}
 	for key, v := range usual.all {
-		if _, given := in[key]; !given {
+		if _, given := in[key]; !given && (keys == nil || slices.Contains(keys, key)) {
 			in[key] = v
 			added = append(added, key)
 		}
@@ -67,27 +73,19 @@ func (c *config) ofClass(kind string) {
 	if usual == nil || usual.all["vocab_size"] == nil {
 		return
 	}
-	some := false
-	for key := range usual.all {
-		_, given := c.all[key]
-		some = some || given
+	if !c.has(slices.Collect(maps.Keys(usual.all))...) {
+		c.complete(c.all, "The file", kind)
+		return
 	}
-	var added []string
-	for _, key := range slices.Sorted(maps.Keys(usual.all)) {
-		_, given := c.all[key]
-		keys := key == "num_key_value_heads" && c.or(1, "num_attention_heads")%max(1, usual.size(key)) == 0
-		if !given && (!some || keys || key == "head_dim") {
-			c.all[key] = usual.all[key]
-			added = append(added, key)
-		}
+	keys := []string{"head_dim"}
+	if c.or(1, "num_attention_heads")%max(1, usual.size("num_key_value_heads")) == 0 {
+		keys = append(keys, "num_key_value_heads")
 	}
-	if len(added) > 0 {
-		c.note("The file leaves out %s: they are those of the class of %q.", strings.Join(added, ", "), kind)
-	}
+	c.complete(c.all, "The file", kind, keys...)
 }
 
-// classes are the default sizes of classes of Transformers, a class on each line. Of nested configs save_pretrained
-// writes only keys that differ from these.
+// classes are the default sizes of classes of Transformers and diffusers, a class on each line. Of nested configs
+// save_pretrained writes only keys that differ from these.
 //
 //go:embed classes.txt
 var classes string

@@ -72,6 +72,9 @@ func Read(data []byte) (*Reading, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	if ownSizes[kind] {
+		c.complete(c.all, "The file", kind)
+	}
 	c.heads()
 	c.ofClass(kind)
 	m := c.decoder(kind)
@@ -149,8 +152,8 @@ func (c *config) heads() {
 var headless = map[string]bool{"mamba": true, "mamba2": true, "falcon_mamba": true}
 
 // ownSizes are families that read all their sizes themselves: networks of two parts, and networks that read pictures.
-var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true,
-	"dinov2": true, "clip": true, "siglip": true}
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true, "deit": true,
+	"dinov2": true, "dinov2_with_registers": true, "clip": true, "siglip": true}
 
 // tied are families whose head shares the weights of the embedding if the file does not say.
 var tied = []string{"bert", "bloom", "camembert", "clip", "cohere", "cohere2", "deberta-v2", "dinov2", "distilbert",

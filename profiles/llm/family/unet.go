@@ -14,13 +14,13 @@ func init() { families["UNet2DConditionModel"], ownSizes["UNet2DConditionModel"]
 // unetUsual maps keys to the only value that is known, besides null.
 var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_attention": "false",
 	"resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false",
-	"mid_block_type": `"UNetMidBlock2DCrossAttn"`, "act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3",
+	"act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3",
 	"time_embedding_type": `"positional"`,
 	"attention_type":      `"default"`, "class_embeddings_concat": "false", "dropout": "0.0",
 	"addition_embed_type": `"text_time"`, "class_embed_type": "",
 	"encoder_hid_dim_type": `"text_proj"`, "num_attention_heads": "",
 	"num_class_embeds": "", "time_embedding_dim": "", "time_embedding_act_fn": "", "timestep_post_act": "",
-	"time_cond_proj_dim": "", "cross_attention_norm": "",
+	"cross_attention_norm":           "",
 	"mid_block_only_cross_attention": "", "reverse_transformer_layers_per_block": ""}
 
 // unetRow is a UNet whose modules are being put in a row.
@@ -104,6 +104,10 @@ func unet(c *config, m *llm.Model) {
 	width, layers := c.levels("block_out_channels", 1, n), c.levels("layers_per_block", 2, n)
 	r := &unetRow{m: m, heads: c.levels("attention_head_dim", 8, n),
 		deep: c.levels("transformer_layers_per_block", 1, n), width: width[0]}
+	c.usual("UNetMidBlock2DCrossAttn", "mid_block_type")
+	if v, given := c.all["mid_block_type"]; given && v == nil { // as in BK-SDM, whose halves meet without a block
+		c.unknown("mid_block_type", unclear)
+	}
 	in, out, text, groups := c.need("in_channels"), c.need("out_channels"), c.need("cross_attention_dim"),
 		c.levels("norm_num_groups", 32, 1)[0]
 	if c.err != nil || c.tooMany("layers_per_block", append(slices.Clone(layers), r.deep...)...) {
@@ -137,6 +141,10 @@ func unet(c *config, m *llm.Model) {
 		from := c.levels("encoder_hid_dim", 768, 1)[0]
 		m.Ends.Params += product(from, text)
 		r.all.Each += 77 * from
+	}
+	if more := c.or(0, "time_cond_proj_dim"); more > 0 { // the scale of guidance, of models that need few steps
+		m.Ends.Params += more * width[0]
+		r.all.Each += more
 	}
 	r.halves(width, layers, attends, out)
 	c.notes = append(c.notes,

@@ -94,7 +94,7 @@ func TestUnetRefused(t *testing.T) {
 		{`"UpBlock2D"`, `"AttnUpBlock2D"`, "down_block_types"},
 		{`"norm_num_groups": 4`, `"norm_num_groups": 5`, "down_block_types"},
 		{`"in_channels": 4`, `"in_channels": 4, "dual_cross_attention": true`, "dual_cross_attention"},
-		{`"in_channels": 4`, `"in_channels": 4, "time_cond_proj_dim": 256`, "time_cond_proj_dim"},
+		{`"in_channels": 4`, `"in_channels": 4, "time_embedding_dim": 256`, "time_embedding_dim"},
 	} {
 		text := strings.Replace(compact(row), strings.ReplaceAll(c[0], ": ", ":"), c[1], 1)
 		if _, err := family.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), c[2]) {

@@ -128,7 +128,7 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"bart","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`,
 			`model_type "bart"`},
 		{`{"_class_name":"AuraFlowTransformer2DModel","num_layers":2}`, `_class_name "AuraFlowTransformer2DModel"`},
-		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`,
+		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,"num_heads":0,` + rest + `}`,
 			"num_heads is missing"},
 		{`{"model_type":"bert","hidden_size":8,"num_hidden_layers":2,"max_position_embeddings":16,"memtide":{"seq":32},` + rest + `}`, "The sequence length is 32. This network learns 16 positions."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"tp":3,"gpus":3},` + rest + `}`,

@@ -59,16 +59,16 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		y = b.activation(b.grouped(sent, "up", rows, h, wide), "gelu", bytes)
 	}
 	if b.s.TE { // weights rows in the gate, else after it [Megatron-LM: core/transformer/moe/experts.py]
-		if o := &b.ops[len(b.ops)-1]; b.k.Gated && !b.k.GELU {
-			o.in = append(o.in, top)
-		} else if !b.k.Gated {
+		switch gate := &b.ops[len(b.ops)-1]; {
+		case !b.k.Gated:
 			y = b.point("act.weighted", bytes, []valueID{y, top}, y)
-		} else {
+		case b.k.GELU:
 			y = b.point("act.wide", size(rows*wide, 4), []valueID{y, top}, y)
-		}
-		if b.aside("top.rows", size(rows, 4)); b.k.Gated && b.k.GELU {
 			y = b.retyped(y, "act.weighted", bytes)
+		default:
+			gate.in = append(gate.in, top)
 		}
+		b.aside("top.rows", size(rows, 4))
 	}
 	y = b.grouped(y, "down", rows, wide, h)
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)

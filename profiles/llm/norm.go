@@ -45,6 +45,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	written := b.s.written() && form != FormUsual
 	switch {
 	case b.s.TE && b.k.Besides && (name == "vn" || name == "router.norm" || strings.HasPrefix(name, "n2")):
+		// the norms that Gemma 4 has and others have not
 		return b.bridgeNorm(x, name, rows, n, w)
 	case written && form == FormLayerWide, written && kind == NormEager && form != FormInput:
 		return b.writtenNorm(form, x, name, rows, n, w)

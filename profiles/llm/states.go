@@ -130,10 +130,13 @@ func (s *Setup) widenedBytes(w weight) engine.Bytes {
 // buffered returns the bytes of the inputs that products in 4 bits have kept. They stay until the graph of the loss
 // goes, which the training loop's variable has until the next one [litgpt: finetune/lora.py, fit].
 func (p *program) buffered() (sum engine.Bytes) {
+	if !p.s.Buffered {
+		return 0
+	}
 	for _, u := range p.units {
 		known := map[valueID]bool{}
 		for _, o := range u.block.ops {
-			if !p.s.Buffered || len(o.weights) == 0 || len(o.keeps) == 0 || !p.s.quantised(o.weights[0]) {
+			if len(o.weights) == 0 || len(o.keeps) == 0 || !p.s.quantised(o.weights[0]) {
 				continue
 			}
 			if root := u.block.values[o.keeps[0]].root; !known[root] {

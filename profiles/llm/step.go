@@ -231,9 +231,9 @@ func (p *program) step() {
 		for i, w := range passes {
 			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
-			p.graph = p.take(p.buffered(), Saved)
 			p.release(&more)
 		}
+		p.graph = p.take(p.buffered(), Saved)
 	}
 	p.phase = Step
 	p.give(outputs)

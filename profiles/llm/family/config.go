@@ -20,6 +20,7 @@ import (
 type config struct {
 	all   map[string]any
 	read  map[string]bool // keys that were read
+	left  []string        // keys that the file leaves out, whose values are those of the class
 	outer string          // model_type of the file, if this is its text_config
 	whole *config         // for a part: the config of the file, which records the error
 	notes []string
@@ -74,7 +75,7 @@ func (c *config) flags(usual bool, why string, keys ...string) {
 	}
 }
 
-// usual refuses a key whose word differs from usual, which is also that of files without the key.
+// usual refuses a key whose text is not the usual word, which is also that of files without the key.
 func (c *config) usual(word, key string) {
 	if c.text(key, word) != word {
 		c.unknown(key, unclear)
@@ -414,10 +415,13 @@ func pattern(m *llm.Model, change func(layer int64, b *llm.Block)) {
 	}
 }
 
-// understood returns the keys that were read, as JSON without spaces.
+// understood returns the keys of the file that were read, as JSON without spaces. It reads as the same model, with the
+// same notes.
 func (c *config) understood() string {
 	out := maps.Clone(c.all)
-	maps.DeleteFunc(out, func(key string, v any) bool { return !c.read[key] || v == nil })
+	maps.DeleteFunc(out, func(key string, v any) bool {
+		return !c.read[key] || slices.Contains(c.left, key)
+	})
 	text, _ := json.Marshal(out)
 	return string(text)
 }

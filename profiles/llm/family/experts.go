@@ -3,6 +3,7 @@ package family
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"memtide/profiles/llm"
 )
@@ -145,6 +146,10 @@ func exaoneMoE(c *config, m *llm.Model) {
 // hunyuanMoE has a net of full width beside its experts. Published files name the same number for each layer.
 func hunyuanMoE(c *config, m *llm.Model) {
 	hunyuan(c, m)
+	list, _ := c.all["moe_topk"].([]any)
+	if slices.ContainsFunc(list, func(v any) bool { return v != list[0] }) {
+		c.unknown("moe_topk", unclear)
+	}
 	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.side("moe_topk", 1), Wide: m.Wide, Shared: m.Wide,
 		Router: llm.Router{Norm: true}}
 }

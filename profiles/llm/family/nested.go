@@ -18,7 +18,6 @@ func (c *config) language() {
 	c.outer = c.text("outer_model_type", "")                         // links have it for the language part of a file
 	if thinker, ok := c.all["thinker_config"].(map[string]any); ok { // of Qwen's Omni models
 		c.all = thinker
-		c.note("thinker_config is read, the part that is trained; the part that talks is not counted.")
 	}
 	whole, kind, key := c.all, c.text("model_type", ""), "text_config"
 	if whole[key] == nil {
@@ -32,7 +31,7 @@ func (c *config) language() {
 	if text["model_type"] == nil {
 		text["model_type"] = kind
 	}
-	c.complete(text, key, fmt.Sprint(text["model_type"]))
+	c.complete(key, fmt.Sprint(text["model_type"]))
 	text["outer_model_type"] = kind
 	for _, key := range ofWhole {
 		if whole[key] != nil {
@@ -43,13 +42,15 @@ func (c *config) language() {
 
 // complete adds to a config, which messages call name, what it leaves out of the sizes of its class, or of those of the
 // keys if there are any, and notes it.
-func (c *config) complete(in map[string]any, name, kind string, keys ...string) {
-	if added := fill(in, kind, keys...); len(added) > 0 {
+func (c *config) complete(name, kind string, keys ...string) {
+	if added := fill(c.all, kind, keys...); len(added) > 0 {
+		c.left = append(c.left, added...)
 		c.note("%s leaves out %s: they are those of the class of %q.", name, strings.Join(added, ", "), kind)
 	}
 }
 
-// fill is complete without a note. It returns the keys that it adds.
+// fill adds to a config what it leaves out of the sizes of its class, or of those of the keys if there are any. It
+// returns the keys that it adds.
 func fill(in map[string]any, kind string, keys ...string) (added []string) {
 	kind = strings.TrimSuffix(kind, "_vision")
 	usual, _ := open([]byte(classSizes(kind)))
@@ -66,22 +67,26 @@ func fill(in map[string]any, kind string, keys ...string) (added []string) {
 	return added
 }
 
-// ofClass adds to a file what Transformers takes from the class of its family: all sizes if the file has none, else
-// heads of keys and their width, which people leave out of files that they write.
+// ofClass adds to a file what Transformers takes from the class of its family: all sizes if the file has none or is the
+// language part of another, else heads of keys and their width, which people leave out of files that they write.
 func (c *config) ofClass(kind string) {
 	usual, _ := open([]byte(classSizes(kind)))
 	if usual == nil || usual.all["vocab_size"] == nil {
 		return
 	}
+	if c.outer != "" {
+		c.complete("text_config", kind)
+		return
+	}
 	if !c.has(slices.Collect(maps.Keys(usual.all))...) {
-		c.complete(c.all, "The file", kind)
+		c.complete("The file", kind)
 		return
 	}
 	keys := []string{"head_dim"}
 	if c.or(1, "num_attention_heads")%max(1, usual.size("num_key_value_heads")) == 0 {
 		keys = append(keys, "num_key_value_heads")
 	}
-	c.complete(c.all, "The file", kind, keys...)
+	c.complete("The file", kind, keys...)
 }
 
 // classes are the default sizes of classes of Transformers and diffusers, a class on each line. Of nested configs

@@ -73,7 +73,7 @@ func Read(data []byte) (*Reading, error) {
 		return nil, c.err
 	}
 	if ownSizes[kind] {
-		c.complete(c.all, "The file", kind)
+		c.complete("The file", kind)
 	}
 	c.heads()
 	c.ofClass(kind)
@@ -102,7 +102,8 @@ func Read(data []byte) (*Reading, error) {
 		return nil, c.err
 	}
 	if err := m.Check(); err != nil {
-		found, remedy, _ := strings.Cut(err.Error(), ": correct ") // as all errors of Check end
+		told := strings.TrimPrefix(err.Error(), "model "+m.Name+": ")
+		found, remedy, _ := strings.Cut(told, ": correct ") // as all errors of Check end
 		c.fail("", "This cannot be a model: "+found, "Sizes that fit together are expected.", "Correct "+remedy+".")
 		return nil, c.err
 	}

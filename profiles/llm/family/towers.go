@@ -35,6 +35,9 @@ func (c *config) towers(m *llm.Model) {
 		m.Beside = append(m.Beside, t)
 		c.note("The tower of %s is counted, %d parameters, and not run: the step is one on text.", key, t.Blocks*t.Params+t.Beside)
 	}
+	if strings.HasSuffix(c.outer, "_thinker") {
+		c.note("The thinker is read, the part that is trained; the part that talks is not counted.")
+	}
 	if c.outer == "gemma3" {
 		m.Shorter = len(m.Beside) > 0
 	}

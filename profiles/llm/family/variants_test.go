@@ -94,6 +94,7 @@ func TestVariantsRefused(t *testing.T) {
 		"is_causal":                   smallConfig("llama").with(object{"is_causal": false}),
 		"num_kv_shared_layers": smallConfig("gemma3n_text").with(object{"num_kv_shared_layers": 1,
 			"layer_types": []string{"sliding_attention", "full_attention"}}),
+		"moe_topk":     smallConfig("hunyuan_v1_moe").with(object{"moe_topk": []int{2, 1}}),
 		"scoring_func": smallConfig("deepseek_v4").with(object{"scoring_func": "softmax"}),
 		"_class_name":  object{"_class_name": "AuraFlowTransformer2DModel"}.with(nil),
 		"cross_attention_layers": smallConfig("mllama_text_model").with(object{

@@ -70,7 +70,7 @@ func (m *Model) checkTogether() error {
 	}
 	switch {
 	case m.Heads%m.Keys != 0:
-		return fmt.Errorf("num_attention_heads is %d, which do not divide among num_key_value_heads, %d: correct one of them in the config.json", m.Heads, m.Keys)
+		return fmt.Errorf("num_attention_heads, %d, is not a multiple of num_key_value_heads, %d: correct one of them in the config.json", m.Heads, m.Keys)
 	case m.MLA != nil && m.MLA.Nope+m.MLA.Rope == 0:
 		return fmt.Errorf("qk_nope_head_dim and qk_rope_head_dim are 0; want one of them above it: correct them in the config.json")
 	case most > mostParams:

@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"strings"
+
+	"memtide/engine"
+)
 
 // Dit is a block of a diffusion transformer: latent tokens beside the tokens of a text. The time of the diffusion
 // scales and shifts its norms.
@@ -25,6 +29,7 @@ type Dit struct {
 	Sound     int64    // with Cross: tokens of a sound, a stream of its own (LTX-2)
 	SoundHead int64    // width of a head of the sound
 	TextOut   bool     // the block is the last one that reads the text
+	Still     bool     // references have scales of the time 0, so that each latent token has its own (Qwen-Image-Edit)
 	Dual      bool     // latents attend to themselves alone, too (Stable Diffusion 3.5 Medium)
 	Copied    bool     // attention's result is copied for the products after it
 	Twice     bool     // with Single: attention reads a copy of its input
@@ -98,7 +103,7 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		first("text", size(batch*(d.Text+d.Seen)*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)
 	case d.Given == 0:
-		first("time", size(batch*h, b.e), true)
+		first("time", size(b.s.times()*h, b.e), true)
 	case !d.Single: // put together for the block
 		b.shared("scales", size(batch*12*h, b.e), false, true)
 	default:
@@ -109,14 +114,17 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	}
 }
 
-// scales is the product that makes vectors of scales from the time.
-func (b *builder) scales(name string, vectors int64) (y valueID) {
+// times returns the number of times whose scales latents have.
+func (s *Setup) times() int64 { return s.Batch * (1 + given(s.Model.At(0).Dit.Still, 1)) }
+
+// scales is the product that makes vectors of scales from the given number of times.
+func (b *builder) scales(name string, times, vectors int64) (y valueID) {
 	h := b.m.Hidden
 	from := h
 	if b.k.Dit.Time > 0 {
 		from = b.k.Dit.Time
 	}
-	b.over(b.s.Batch, func() {
+	b.over(times, func() {
 		silu := b.add(op{in: trainedKeep(b.s, blockInput)}, name+".silu", b.act(from))
 		y = b.linear(silu, name, from, vectors*h, vectors*h)
 	})
@@ -146,8 +154,24 @@ func (b *builder) bareNorm(x valueID, name string, tokens int64) valueID {
 func (b *builder) shifted(n valueID, name string) valueID {
 	y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", b.values[n].bytes)
 	b.values[y].wide = b.values[n].wide
-	b.aside(name+".scale", size(b.s.Batch*b.m.Hidden, b.e))
+	rows := b.s.Batch
+	if b.still(name) {
+		rows = b.outer
+		b.aside(name+".times", size(given(b.s.trains(), 3*rows), 1)) // which of the times a token has
+	}
+	b.aside(name+".scale", size(rows*b.m.Hidden, b.e))
 	return y
+}
+
+// still reports whether each token of a part has scales and gates of its own.
+func (b *builder) still(name string) bool { return b.k.Dit.Still && strings.HasPrefix(name, "img.") }
+
+// gates returns the gates of a part from those of its times.
+func (b *builder) gates(of valueID, name string) valueID {
+	if !b.still(name) {
+		return of
+	}
+	return b.add(op{in: []valueID{of}}, name+".each", b.act(b.m.Hidden))
 }
 
 // qkv returns queries, keys and values of some tokens. Queries and keys are normalised by head.
@@ -220,7 +244,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 	bytes := [2]engine.Bytes{size(tokens[0]*h, b.e), size(tokens[1]*h, b.e)}
 	names := [2]string{"img.", "txt."}
 	parts := b.split(x, []string{"img", "txt"}, bytes[:])
-	var gates [2]valueID
+	var gates, first [2]valueID  // all, and those of attention
 	var alone valueID            // what latents attend to by themselves
 	if d.Shared || d.Given > 0 { // given scales are concatenated
 		all := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
@@ -229,16 +253,20 @@ func (b *builder) doubleDit(x valueID) valueID {
 	var in [3][]valueID
 	for i := range parts {
 		if d.Given == 0 && !d.Shared {
-			vectors := int64(6)
-			if i == 1 && d.TextOut {
-				vectors = 2
-			} else if i == 0 && d.Dual {
+			vectors, times := int64(6), b.s.Batch
+			switch {
+			case i == 0 && d.Dual:
 				vectors = 9
+			case i == 0:
+				times = b.s.times()
+			case d.TextOut:
+				vectors = 2
 			}
-			gates[i] = b.scales(names[i]+"mod", vectors)
+			gates[i] = b.scales(names[i]+"mod", times, vectors)
 		}
 		n := b.bareNorm(parts[i], names[i]+"n1", tokens[i])
 		qkv := b.qkv(b.shifted(n, names[i]+"n1"), names[i], tokens[i])
+		first[i] = b.gates(gates[i], names[i]+"gate")
 		if i == 0 && d.Dual {
 			alone = b.shifted(n, "alone.n1")
 		}
@@ -255,15 +283,16 @@ func (b *builder) doubleDit(x valueID) valueID {
 			if b.s.Batch > 1 && !d.Copied { // the tokens of a part do not lie in one piece
 				a[i] = b.add(op{in: []valueID{a[i]}}, names[i]+"a.rows", bytes[i])
 			}
-			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate",
+			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), first[i], names[i]+"gate",
 				bytes[i])
 			if i == 0 && d.Dual {
 				out := b.linear(b.sdpa(b.qkv(alone, "alone.", tokens[0]), "alone.", tokens[0]), "alone.o", h, h, h)
 				y = b.gatedSum(y, out, gates[0], "alone.gate", bytes[0])
 			}
 			n := b.scaledNorm(y, names[i]+"n2", tokens[i])
+			each := b.gates(gates[i], names[i]+"gate2")
 			act := b.ditNet(n, names[i])
-			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i],
+			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), each,
 				names[i]+"gate2", bytes[i])
 		})
 	}
@@ -304,7 +333,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	bytes := size(tokens*h, b.e)
 	gates := x
 	if d.Given == 0 && !d.Shared {
-		gates = b.scales("mod", 3)
+		gates = b.scales("mod", b.s.Batch, 3)
 	} else { // a view of the given scales
 		gates = b.add(op{in: trainedKeep(b.s, x)}, "scales", 0)
 	}
@@ -341,7 +370,7 @@ func (b *builder) jointDit(x valueID) valueID {
 		return n
 	}
 	b.over(tokens, func() {
-		gates := b.scales("mod1", 6)
+		gates := b.scales("mod1", b.s.Batch, 6)
 		n := norm(x, "n1")
 		var qkv [3]valueID
 		for i, name := range []string{"q", "k", "v"} {
@@ -362,7 +391,7 @@ func (b *builder) jointDit(x valueID) valueID {
 		}
 		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
 		x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
-		gates = b.scales("mod2", 6)
+		gates = b.scales("mod2", b.s.Batch, 6)
 		n = norm(x, "n2")
 		act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
 		x = b.gatedSum(x, b.linear(act, "down", b.k.Wide, h, h), gates, "gate2", bytes)

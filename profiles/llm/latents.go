@@ -14,6 +14,7 @@ type Latents struct {
 	Deep   int64 // latent frames in a token, a multiple of which programs make of them; 0 means 1
 	Side   int64 // pixels on each side of a token
 	Step   int64 // tokens on a side per token of a UNet's coarsest level; 0 means 1
+	Edits  bool  // tokens of reference pictures can follow those of the picture that is made
 }
 
 // Said returns a formula for the number of tokens.
@@ -55,7 +56,10 @@ func (s *Setup) pictured(counted bool) error {
 				max(low, step), max(low, step)+step)
 		}
 	}
-	s.Seq = s.Height / l.Side * (s.Width / l.Side)
+	if s.References > 0 && !l.Edits {
+		return fmt.Errorf("references is %d; %s reads no reference pictures, want 0", s.References, s.Model.Name)
+	}
+	s.Seq = s.Height / l.Side * (s.Width / l.Side) * (1 + s.References)
 	switch {
 	case s.Frames == 1:
 	case l.Frames == 0:
@@ -80,6 +84,8 @@ func (s *Setup) sized(frames, height, width int64) string {
 		return ""
 	case s.Frames > 1:
 		return fmt.Sprintf("%d frames of %d x %d", frames, height, width)
+	case s.References > 0:
+		return fmt.Sprintf("%d x %d pixels and %d as reference", height, width, s.References)
 	}
 	return fmt.Sprintf("%d x %d pixels", height, width)
 }
@@ -89,7 +95,7 @@ func (s *Setup) sized(frames, height, width int64) string {
 func (s *Setup) Within(tokens int64) string {
 	l := s.Model.Latents
 	if s.Frames <= 1 {
-		side := engine.Int64(math.Sqrt(float64(tokens)))
+		side := engine.Int64(math.Sqrt(float64(tokens / (1 + s.References))))
 		if s.Height == 0 || side == 0 {
 			return ""
 		}

@@ -23,6 +23,7 @@ type Work struct {
 
 	// frames and sides in pixels of the video or picture that Seq counts the tokens of; Height 0: Seq was chosen
 	Frames, Height, Width int64
+	References            int64 // pictures beside the one that is made, as large
 }
 
 // Precision is the number of bytes of the numbers of each kind.

@@ -28,7 +28,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context))*engine.MiB + engine.Bytes(n("rollout"))*engine.GiB,
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
-			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width")},
+			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width"),
+			References: n("references")},
 			HeadLoss: HeadLoss{Nexts: n("mtp"), LateHead: n("defer-head")},
 			Layout:   Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
 	a.Args, a.Setup.Recompute = ask.Plain(args), ask.Modules(args)

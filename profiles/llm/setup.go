@@ -265,7 +265,7 @@ func (s *Setup) checkWidened() {
 		refuse("%s: adapters of DoRA are known as PEFT computes them: want -program hf, adapters in fp32, no shared states and no -compile, beside products in fewer bits no -no-autocast, and for a diffusion model -autocast or -no-autocast", s.Model.Name)
 	}
 	if s.Base == BaseInt8 && !s.bitsandbytes() {
-		refuse("%s: products in INT8 are known beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
+		refuse("%s: products in INT8 are known under autocast: want -program hf, no shared states and no -compile, and for a diffusion model -autocast", s.Model.Name)
 	}
 	if !s.widened() && !dora || dora && s.Model.Latents != nil && s.Base == BaseSame {
 		return

@@ -62,6 +62,12 @@ func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
 }
 
+// Edits reports whether a model, given by its id or its config.json, reads reference pictures beside the one it makes.
+func Edits(model string) bool {
+	known := []string{"flux1-", "flux2-", "qwen-image", `"Flux`, `"QwenImage`}
+	return slices.ContainsFunc(known, func(part string) bool { return strings.Contains(model, part) })
+}
+
 // Experts reports whether a model, given by its id or its config.json, has experts.
 func Experts(model string) bool {
 	m := Lookup(model)
@@ -299,7 +305,7 @@ func Needs(name string) string { return needs[name] }
 var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp",
 	"lighter-first": "pp", "split": "pp", "stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora",
 	"targets": "lora", "adapter-dropout": "lora", "fused-adapters": "lora", "ramtorch": "lora", "host-part": "host",
-	"host-weights": "host", "nvme": "host"}
+	"host-weights": "host", "nvme": "host", "references": "height"}
 
 // Matters reports whether an option has a meaning with the other options in args.
 func Matters(args engine.Args, name string) bool {

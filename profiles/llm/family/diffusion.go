@@ -35,13 +35,14 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
 	c.note("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text)
-	c.flags(false, unclear, "zero_cond_t", "use_additional_t_cond", "use_layer3d_rope")
+	c.flags(false, unclear, "use_additional_t_cond", "use_layer3d_rope")
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
 }
 
 // Most autoencoders make a latent of 8 x 8 pixels, and of 4 frames after the first. A token is 2 x 2 latents.
 var (
 	ofPictures = llm.Latents{Side: 16}
+	ofEdits    = llm.Latents{Side: 16, Edits: true}
 	ofVideos   = llm.Latents{Frames: 4, Side: 16}
 )
 
@@ -80,7 +81,7 @@ func timed(h, out int64, inputs ...int64) (params, kept int64) {
 
 // flux has blocks with separate weights for pictures and texts, and then blocks of one row of both.
 func flux(c *config, m *llm.Model) {
-	b, h := c.denoiser(m, ofPictures, 512)
+	b, h := c.denoiser(m, ofEdits, 512)
 	in := c.need("in_channels")
 	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
 	inputs := []int64{256, c.need("pooled_projection_dim")}
@@ -155,7 +156,7 @@ func sd3(c *config, m *llm.Model) {
 
 // qwenImage has two rows throughout, and rotates positions as complex numbers.
 func qwenImage(c *config, m *llm.Model) {
-	b, h := c.denoiser(m, ofPictures, 256)
+	b, h := c.denoiser(m, ofEdits, 256)
 	in, side, joint := c.need("in_channels"), c.or(2, "patch_size"), c.need("joint_attention_dim")
 	c.flags(false, "ends that are not understood", "guidance_embeds")
 	out := c.or(in, "out_channels") * side * side
@@ -164,7 +165,11 @@ func qwenImage(c *config, m *llm.Model) {
 	e.Params += joint + product(in, h) + product(joint, h)
 	e.Latent, e.Text = 8+6*h+8*out, 4*joint
 	const rows = 4096 // of the table of texts
-	b.Dit = &llm.Dit{Text: 256, Norms: llm.FormInput, Table: 4 * b.Head, TextTable: rows * 4 * b.Head, LatentTab: true}
+	b.Dit = &llm.Dit{Text: 256, Norms: llm.FormInput, Table: 4 * b.Head, TextTable: rows * 4 * b.Head, LatentTab: true,
+		Still: c.flag("zero_cond_t", false)}
+	if b.Dit.Still {
+		e.Each += 512 + 4*h
+	}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
@@ -273,7 +278,7 @@ func wan(c *config, m *llm.Model) {
 
 // flux2 has one set of scales for all blocks of a kind, no biases, and nets with a gate.
 func flux2(c *config, m *llm.Model) {
-	b, h := c.denoiser(m, ofPictures, 512)
+	b, h := c.denoiser(m, ofEdits, 512)
 	b.Wide = engine.Int64(c.number("mlp_ratio", 3) * float64(h))
 	in, freq := c.need("in_channels"), c.or(256, "timestep_guidance_channels")
 	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 )
 
@@ -207,5 +208,56 @@ func TestTargets(t *testing.T) {
 	}
 	if err == nil {
 		t.Error("latents of a Llama are answered; want a refusal")
+	}
+}
+
+// TestReferences checks that a reference picture adds as many tokens as the picture that is made, and is refused by
+// networks that read none.
+func TestReferences(t *testing.T) {
+	for _, k := range ask.Diffusers {
+		args := engine.Args{"height": "1024"}
+		one, err := llm.New(family.Lookup(k.ID), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args["references"] = "2"
+		a, err := llm.New(family.Lookup(k.ID), args)
+		switch s := &a.Setup; {
+		case !ask.Edits(k.ID):
+			if err == nil || !strings.Contains(err.Error(), "reads no reference pictures") {
+				t.Errorf("%s with references: %v; want a refusal", k.ID, err)
+			}
+		case err != nil || s.Seq != 3*one.Setup.Seq || s.Pictured() != "1024 x 1024 pixels and 2 as reference" ||
+			s.Within(4*s.Seq) != "2048 x 2048 pixels and 2 as reference":
+			t.Errorf("%s: %d tokens of %q, in four times as many %q (%v); want %d, 1024 x 1024 and twice the sides", k.ID,
+				s.Seq, s.Pictured(), s.Within(4*s.Seq), err, 3*one.Setup.Seq)
+		}
+	}
+}
+
+// TestZeroTime checks what each block of Qwen-Image-Edit 2511 keeps more of S tokens, whose scales and gates are chosen
+// for each token by torch.where [diffusers: transformer_qwenimage.py, _modulate]: two scales and two gates as wide as
+// the stream in place of one scale twice and the product of all six, three conditions for each choice, and the time
+// of references.
+func TestZeroTime(t *testing.T) {
+	const h, S = 3072, 2 * 64 * 64
+	kept := func(zero bool) int64 {
+		m, err := family.Read(object{"_class_name": "QwenImageTransformer2DModel"}.with(object{"zero_cond_t": zero}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := llm.New(m.Model, engine.Args{"height": "1024", "references": "1", "states": "bf16"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := a.Setup.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.Blocks[len(k.Blocks)-1][1]
+	}
+	const want = 2*2*h*(S-1) + 2*2*h*S - 2*6*h + 2*3*S + 2*h
+	if got := kept(true) - kept(false); got != want {
+		t.Errorf("a block keeps %d bytes more, want %d", got, want)
 	}
 }

@@ -456,7 +456,7 @@ func (n *need) aside() string {
 	if sure > 0 {
 		words = format.Range(sure, most)
 	}
-	if at := strings.LastIndexByte(cuda, ' '); at >= 0 {
+	if at := strings.LastIndexByte(cuda, ' '); at >= 0 && strings.Count(words, "B") == 1 { // one unit, said once
 		words = strings.TrimSuffix(words, cuda[at:])
 	}
 	return fmt.Sprintf("allocator %s, CUDA %s", words, cuda)

@@ -134,3 +134,20 @@ func TestHopeless(t *testing.T) {
 		t.Errorf("the second line is %q; want the fastest policy that fits", got)
 	}
 }
+
+// TestAside checks that a range whose ends have two units says both.
+func TestAside(t *testing.T) {
+	for _, c := range []struct {
+		low, high engine.Bytes
+		want      string
+	}{
+		{0, 3 * engine.GiB, "allocator up to 3, CUDA 1 GiB"},
+		{engine.GiB, 3 * engine.GiB, "allocator 1 to 3, CUDA 1 GiB"},
+		{512 * engine.MiB, 3 * engine.GiB, "allocator 512 MiB to 3 GiB, CUDA 1 GiB"},
+	} {
+		n := &need{low: c.low, high: c.high, context: engine.GiB}
+		if got := n.aside(); got != c.want {
+			t.Errorf("from %d to %d: %q, want %q", c.low, c.high, got, c.want)
+		}
+	}
+}

@@ -120,6 +120,8 @@ func offers(s *state.State, args engine.Args, name string) bool {
 		return args["height"] != "" || ask.Pictures(model)
 	case name == "seq":
 		return args["height"] == ""
+	case name == "references":
+		return ask.Edits(model)
 	case name == "base":
 		return !is("lora", "0")
 	case name == "states":

@@ -30,14 +30,16 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	if d.Narrow {
 		e = b.e
 	}
-	gates := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(batch*6*h, e))
-	b.extra("scales", 6*h)
+	vectors := 6 + given(d.Timed, 3)
+	gates := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(batch*vectors*h, e))
+	b.extra("scales", (vectors+given(d.Timed, 2))*h)
 	whole := func(v valueID, name string, rows int64) valueID {
 		if d.Bare {
 			return v
 		}
 		return b.normAs(FormUsual, v, name, rows, h, h)
 	}
+	gated := b.headGates(n, "")
 	q := whole(b.linear(n, "q", h, h, b.biased(h)), "qn", t)
 	k := whole(b.linear(n, "k", h, h, b.biased(h)), "kn", t)
 	v := b.linear(n, "v", h, h, b.biased(h))
@@ -45,7 +47,7 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	if d.Linear {
 		a = b.linearDit(q, k, v)
 	} else {
-		a = b.ditAttend([3][]valueID{{q}, {k}, {v}}, t)
+		a = gated(b.ditAttend([3][]valueID{{q}, {k}, {v}}, t), h)
 	}
 	if d.Sound > 0 {
 		b.aside("sines", size(t*h, 4))
@@ -58,14 +60,22 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 		b.aside("n2.stat", size(t, 8)+size(2*h, 4))
 	} else if d.Sound > 0 {
 		n = b.normAs(FormInput, x, "n2", t, h, 0)
+		if d.Timed {
+			n = b.shifted(n, "n2")
+		}
 	}
+	gated = b.headGates(n, "cross.")
 	q = whole(b.linear(n, "cross.q", h, h, h), "cross.qn", t)
 	q = b.add(op{in: []valueID{q}}, "cross.q.heads", bytes)
 	y := b.beside(n, q, "cross.", d.Text, whole)
 	if d.Seen > 0 {
 		y = b.add(op{in: []valueID{y, b.beside(n, q, "cross.added.", d.Seen, whole)}}, "cross.both", bytes)
 	}
-	x = b.sum(x, b.linear(y, "cross.o", h, h, h))
+	if y = b.linear(gated(y, h), "cross.o", h, h, h); d.Timed {
+		x = b.gatedSum(x, y, gates, "cross.gate", bytes)
+	} else {
+		x = b.sum(x, y)
+	}
 	if between != nil {
 		x = between(x)
 	}
@@ -74,7 +84,7 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	if d.Linear {
 		out = b.convolved(n)
 	} else {
-		out = b.linear(b.ditNet(n, ""), "down", b.k.Wide, h, h)
+		out = b.linear(b.ditNet(n, ""), "down", b.k.Wide, h, given(!d.NetPlain, h))
 	}
 	if !d.Narrow {
 		out = b.add(op{in: []valueID{out}}, "down.f32", size(t*h, 4))
@@ -89,6 +99,9 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	states := b.add(op{in: []valueID{n}}, name+"states", 0)
 	var k, v valueID
 	b.over(rows, func() {
+		if b.k.Dit.Timed {
+			states = b.add(op{in: []valueID{states}, keeps: trainedKeep(b.s, states)}, name+"states.scaled", b.act(h))
+		}
 		k = whole(b.linear(states, name+"k", h, h, h), name+"kn", rows)
 		k = b.add(op{in: []valueID{k}}, name+"k.heads", b.act(h))
 		v = b.linear(states, name+"v", h, h, h)
@@ -102,6 +115,21 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	}
 	b.aside(name+"statistics", size(b.outer*heads, 4))
 	return a
+}
+
+// headGates returns a function that multiplies the result of attention, of the given width, by twice a sigmoid for each
+// head, which a product makes of n. Without such gates the function returns the result itself.
+func (b *builder) headGates(n valueID, name string) func(a valueID, width int64) valueID {
+	heads := b.k.Heads
+	if !b.k.Dit.HeadGates {
+		return func(a valueID, _ int64) valueID { return a }
+	}
+	logits := b.linear(n, name+"logits", b.m.Hidden, heads, heads)
+	return func(a valueID, width int64) valueID {
+		sigmoid := b.keep(b.point(name+"sigmoid", b.act(heads), []valueID{logits}))
+		gates := b.point(name+"twice", b.act(heads), []valueID{sigmoid})
+		return b.point(name+"gated", b.act(width), []valueID{a, gates}, a, gates)
+	}
 }
 
 // linearDit is attention without a softmax, by products in 4 bytes of relu outputs, with a row of ones beside the
@@ -131,6 +159,8 @@ func (b *builder) convolved(n valueID) valueID {
 func (b *builder) soundDit(x valueID) valueID {
 	sound, m, k, tokens := *b, *b.m, *b.k, b.s.Batch*b.k.Dit.Sound
 	m.Hidden, k.Head, k.Wide = b.k.soundWidth(), k.Dit.SoundHead, 4*b.k.soundWidth()
+	d := *k.Dit
+	d.NetPlain, k.Dit = false, &d
 	sound.m, sound.k, sound.inner, sound.outer = &m, &k, tokens, tokens
 	parts := b.split(x, []string{"img", "sound"}, []engine.Bytes{b.act(b.m.Hidden), sound.act(m.Hidden)})
 	img := b.crossDit(parts[0], func(x valueID) valueID {
@@ -153,6 +183,7 @@ func (b *builder) hears(x, own, other valueID, from *builder) valueID {
 	h, t, keys, width := b.m.Hidden, b.outer, from.outer, b.k.soundWidth()
 	own, other = b.shifted(own, "hears"), from.shifted(other, "heard")
 	b.extra("scales", 5*h) // with a gate
+	gated := b.headGates(own, "")
 	q := b.normAs(FormUsual, b.linear(own, "q", h, width, width), "qn", t, width, width)
 	k := b.normAs(FormUsual, from.linear(other, "k", from.m.Hidden, width, width), "kn", keys, width, width)
 	q = b.add(op{in: []valueID{q}}, "q.all", size(t*width, b.e))
@@ -163,5 +194,5 @@ func (b *builder) hears(x, own, other valueID, from *builder) valueID {
 	a := b.keep(b.add(o, "attention", size(t*width, b.e)))
 	b.aside("statistics", size(t*(b.k.Heads+width/2)+keys*width/2, 4)) // and sines
 	gate := b.add(op{in: trainedKeep(b.s, x)}, "scale", size(b.s.Batch*h, b.e))
-	return b.gatedSum(x, b.linear(a, "o", width, h, h), gate, "gate", size(t*h, b.e))
+	return b.gatedSum(x, b.linear(gated(a, width), "o", width, h, h), gate, "gate", size(t*h, b.e))
 }

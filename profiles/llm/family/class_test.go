@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/family"
@@ -43,6 +44,8 @@ func TestOfClass(t *testing.T) {
 		{"LTX-Video in patches", object{"_class_name": "LTXVideoTransformer3DModel", "num_layers": 2, "patch_size": 2,
 			"patch_size_t": 2}, 177_330_304},
 		{"LTX-2", object{"_class_name": "LTX2VideoTransformer3DModel", "rope_type": "split"}, 18_876_174_592},
+		{"LTX-2.3", newLTX, 18_988_838_144},
+		{"LTX-2.5", newerLTX, 18_987_859_200},
 		{"PixArt-alpha of 1024 pixels", object{"_class_name": "PixArtTransformer2DModel", "num_layers": 2,
 			"caption_channels": 4096, "use_additional_conditions": nil}, 58_704_800},
 		{"PixArt-alpha of 512 pixels", object{"_class_name": "PixArtTransformer2DModel", "num_layers": 2,
@@ -76,6 +79,46 @@ func TestOfClass(t *testing.T) {
 	}
 }
 
+var (
+	newLTX = object{"_class_name": "LTX2VideoTransformer3DModel", "rope_type": "split", "gated_attn": true,
+		"cross_attn_mod": true, "audio_gated_attn": true, "audio_cross_attn_mod": true, "use_prompt_embeddings": false}
+	newerLTX = object{"_class_name": "LTX2VideoTransformer3DModel", "rope_type": "split", "gated_attn": true,
+		"cross_attn_mod": true, "audio_gated_attn": true, "audio_cross_attn_mod": true, "use_prompt_embeddings": false,
+		"ff_bias": false, "use_keyframes_abs_pos_embedding": true}
+)
+
+// TestNewLTX checks what a block of LTX-2.3 keeps more than one of LTX-2, of each stream of T tokens of width w that
+// trains. Three attentions have gates for 32 heads: a sigmoid, twice that, and their product with the result. A norm is
+// scaled before the attention to the text, whose 1,024 tokens are scaled for each block, and whose result has a gate; the
+// table of scales has three more.
+func TestNewLTX(t *testing.T) {
+	kept := func(o object) int64 {
+		m, err := family.Read(o.with(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := llm.New(m.Model, engine.Args{"frames": "17", "height": "512", "states": "bf16"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := a.Setup.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.Blocks[len(k.Blocks)-1][1]
+	}
+	stream := func(T, w int64) int64 {
+		gates := 3*2*2*T*32 + 2*T*(2*w+2048)
+		scaled := 2*T*w + 2*w + 2*1024*w
+		return gates + scaled + 2*T*w + 2*3*w
+	}
+	old := object{"_class_name": "LTX2VideoTransformer3DModel", "rope_type": "split", "use_prompt_embeddings": false}
+	want := stream(3*16*16, 4096) + stream(126, 2048)
+	if got := kept(newLTX) - kept(old); got != want {
+		t.Errorf("a block keeps %d bytes more, want %d (%+d)", got, want, got-want)
+	}
+}
+
 // A refusal names the key that makes the blocks unlike those that are known, and not another key of the class.
 func TestKeyOfRefusal(t *testing.T) {
 	for _, c := range []struct {
@@ -84,6 +127,7 @@ func TestKeyOfRefusal(t *testing.T) {
 	}{
 		{"LTXVideoTransformer3DModel", "attention_bias", false}, {"LTXVideoTransformer3DModel", "qk_norm", "rms_norm"},
 		{"LTX2VideoTransformer3DModel", "rope_type", "interleaved"},
+		{"LTX2VideoTransformer3DModel", "audio_cross_attn_mod", true}, {"LTX2VideoTransformer3DModel", "audio_gated_attn", true},
 		{"SanaTransformer2DModel", "qk_norm", "rms_norm_across_heads"}, {"SanaTransformer2DModel", "guidance_embeds", true},
 		{"SanaTransformer2DModel", "cross_attention_head_dim", 56}, {"SanaTransformer2DModel", "dropout", 0.1},
 		{"PixArtTransformer2DModel", "cross_attention_dim", 576}, {"PixArtTransformer2DModel", "norm_type", "ada_norm_zero"},

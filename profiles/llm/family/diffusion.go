@@ -345,9 +345,16 @@ func ltx(c *config, m *llm.Model) {
 func ltx2(c *config, m *llm.Model) {
 	const text, sound = 1024, 126
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
-	c.flags(false, unclear, "gated_attn", "cross_attn_mod", "audio_gated_attn", "audio_cross_attn_mod",
-		"use_keyframes_abs_pos_embedding", "norm_elementwise_affine")
-	c.flags(true, unclear, "attention_bias", "attention_out_bias", "ff_bias", "audio_ff_bias", "use_prompt_embeddings")
+	gates, timed, projects := c.flag("gated_attn", false), c.flag("cross_attn_mod", false),
+		c.flag("use_prompt_embeddings", true)
+	if c.flag("audio_gated_attn", false) != gates {
+		c.unknown("audio_gated_attn", unclear)
+	}
+	if c.flag("audio_cross_attn_mod", false) != timed {
+		c.unknown("audio_cross_attn_mod", unclear)
+	}
+	c.flags(false, unclear, "norm_elementwise_affine")
+	c.flags(true, unclear, "attention_bias", "attention_out_bias", "audio_ff_bias", "use_prompt_adaln_single")
 	head := c.need("audio_attention_head_dim")
 	width := b.Heads * head
 	c.same(b.Heads, "audio_num_attention_heads")
@@ -364,9 +371,20 @@ func ltx2(c *config, m *llm.Model) {
 	for _, h := range []int64{h, width} { // four scales and a gate of what streams hear
 		e.Params += 2*(product(256, h)+product(h, h)) + 5*product(h, h)
 		e.Each += 2 * (512 + 8*h)
+		if timed { // three scales of the attention to the text, and two of the text
+			e.Params += product(256, h) + 6*product(h, h)
+			e.Each += 512 + 8*h
+		}
+		if !projects { // the text comes as wide as the stream
+			e.Params -= product(c.need("caption_channels"), h) + product(h, h)
+			e.Text -= 4 * h
+		}
+	}
+	if c.flag("use_keyframes_abs_pos_embedding", false) {
+		e.Params += h
 	}
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 4 * (h + width), Sound: sound,
-		SoundHead: head}
+		SoundHead: head, HeadGates: gates, Timed: timed, NetPlain: !c.flag("ff_bias", true)}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 	c.note("A sound of %d tokens, of five seconds, is beside the latents, too.", sound)
 }

@@ -21,7 +21,7 @@ func TestLookup(t *testing.T) {
 	want := map[string]int64{
 		"cogvideox-2b": 1_693_783_872, "cogvideox-5b": 5_570_283_072, "flux1-dev": 11_901_408_320,
 		"flux1-schnell": 11_891_178_560, "flux2-dev": 32_223_281_152, "hunyuanvideo": 12_821_012_544,
-		"hunyuanvideo-1.5": 8_326_608_160, "ltx-2": 18_876_174_592,
+		"hunyuanvideo-1.5": 8_326_608_160, "ltx-2": 18_876_174_592, "ltx-2.3": 18_988_838_144,
 		"cogvideox-1.5-5b": 5_570_676_352, "cogvideox-1.5-5b-i2v": 5_571_594_880,
 		"ltx-video-2b": 1_923_385_472, "pixart-sigma": 610_856_096, "qwen-image": 20_430_401_088,
 		"qwen-image-edit-2511": 20_430_401_088,

@@ -94,6 +94,7 @@ func (b *builder) tables() {
 	}
 	if k.OwnMask {
 		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
+		first("distances", size(k.Distances*b.m.Hidden, b.e), !k.Dropout)
 	}
 	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll || !s.written() {
 		return

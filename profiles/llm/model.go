@@ -158,6 +158,7 @@ type Block struct {
 	Scales    bool  // a learned number per channel scales what is added to the stream
 	Original  bool  // the block gets the input of the model, too
 	OwnMask   bool  // the layer keeps a mask of its scores
+	Distances int64 // with OwnMask: distances whose learned vectors are scored, too (DeBERTa); 0: none are
 	Masks     bool  // kernels that take a mask get one, also if no token is hidden [transformers: modeling_gemma3.py]
 	Repeat    bool  // keys and values are repeated for all heads, whatever the kernel
 }
@@ -265,6 +266,9 @@ func (m *Model) embedding() int64 {
 	}
 	if m.FirstNorm {
 		n += m.normParams(m.Hidden)
+	}
+	if m.Distances > 0 {
+		n += m.Distances*m.Hidden + m.normParams(m.Hidden)
 	}
 	return n
 }

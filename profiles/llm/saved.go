@@ -88,7 +88,7 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	inner, _ := p.s.tokens()
 	n += m.embeddedBytes(inner, p.s.Compute)
 	n += size(given(m.Positions > 0 && m.OwnIDs, p.s.part())+given(m.Types > 0, p.s.part()), 8)
-	n += size(given(m.EmbedMask, inner), p.s.Compute) + size(given(m.Dropped, inner*m.Hidden), 1)
+	n += size(m.Distances, 8) + size(given(m.EmbedMask, inner), p.s.Compute) + size(given(m.Dropped, inner*m.Hidden), 1)
 	switch {
 	case m.FirstNorm && m.Layer && p.s.autocast():
 		n += size(inner*(m.Hidden+2), 4)

@@ -24,6 +24,9 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if b.k.Buckets > 0 {
 		b.positionBias(false)
 	}
+	if b.k.Distances > 0 {
+		s = b.distances(s, q, k, narrow)
+	}
 	if b.k.ScoreCap {
 		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
 	}
@@ -53,6 +56,32 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		b.aside("softmax.mask", size(n, 1))
 	}
 	return b.mix(p, v, values, b.act(values))
+}
+
+// distances adds to scores those that queries and keys have of the distance of each pair of tokens. The products that
+// make keys and queries of tokens make vectors of a table of distances, too, which are repeated for each sample
+// [transformers: modeling_deberta_v2.py, disentangled_attention_bias].
+func (b *builder) distances(s, q, k valueID, pairs engine.Bytes) valueID {
+	h, n := b.m.Hidden, b.k.Distances
+	table := b.add(op{in: []valueID{s}}, "distances", 0) // counted in the first block that reads them
+	if b.k.Dropout {
+		table = b.add(op{in: []valueID{table}}, "distances.dropped", size(n*h, b.e))
+		b.aside("distances.mask", size(n*h, 1))
+	}
+	if b.s.autocast() { // each product narrows the table
+		b.aside("distances.narrow", size(n*h, b.e))
+	}
+	b.aside("k.scaled", b.act(h))
+	for i, x := range []valueID{q, k} {
+		name := []string{"q", "k"}[i]
+		vectors := b.add(op{kind: opProduct, in: []valueID{table}, keeps: []valueID{table},
+			flops: 2 * float64(n) * float64(h) * float64(h)}, name+".vectors", size(b.s.Batch*n*h, b.e))
+		all := b.add(op{kind: opProduct, in: []valueID{x, vectors}, keeps: []valueID{x, vectors},
+			flops: 2 * float64(b.inner) * float64(n) * float64(h)}, name+".all", size(b.inner*b.k.Heads*n, b.e))
+		b.aside(name+".index", size(b.keys*b.keys, 8))
+		s = b.add(op{in: []valueID{s, all}, temp: pairs}, name+".scores", pairs)
+	}
+	return s
 }
 
 // pairs is a product over all pairs of tokens, which keeps its operands.

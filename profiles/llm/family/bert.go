@@ -1,7 +1,9 @@
 package family
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 
 	"memtide/profiles/llm"
 )
@@ -54,7 +56,7 @@ func modernBERT(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName, b.NoFirst = types[l], l == 0 })
 }
 
-// deberta has scores of contents only, with a mask in each layer. Scores of relative positions are refused.
+// deberta has a mask in each layer, and scores of distances between tokens beside those of their contents.
 func deberta(c *config, m *llm.Model) {
 	bert(c, m)
 	c.onlyEager(m)
@@ -62,7 +64,30 @@ func deberta(c *config, m *llm.Model) {
 	if !c.flag("position_biased_input", true) {
 		m.Positions = 0
 	}
-	c.flags(false, "a deberta whose blocks are not understood", "relative_attention")
+	if c.flag("relative_attention", false) {
+		c.distances(m)
+	}
 	c.same(0, "conv_kernel_size")
 	c.same(m.Hidden, "embedding_size")
+}
+
+// distances reads the keys of DeBERTa's table of distances, which version 3 has: as many to each side as it has buckets,
+// or positions.
+func (c *config) distances(m *llm.Model) {
+	m.NoRope, m.Distances = true, 2*c.or(512, "max_position_embeddings")
+	for _, key := range []string{"max_relative_positions", "position_buckets"} {
+		if n, _ := whole(c.value(key)); n > 0 { // -1 stands for none
+			m.Distances = 2 * c.size(key)
+		}
+	}
+	if !c.flag("share_att_key", false) {
+		c.unknown("share_att_key", unclear)
+	}
+	if c.text("norm_rel_ebd", "none") != "layer_norm" {
+		c.unknown("norm_rel_ebd", unclear)
+	}
+	kinds := fmt.Sprint(c.value("pos_att_type")) // a list, or joined by bars
+	if !strings.Contains(kinds, "c2p") || !strings.Contains(kinds, "p2c") {
+		c.unknown("pos_att_type", unclear)
+	}
 }

@@ -48,6 +48,8 @@ func TestOtherFiles(t *testing.T) {
 			128167*4096 + 4096 + 2*(2*4096*(32+8)*128+2*128+2*4096+64*4096+65*3*4096*3072)},
 		{`{"model_type":"youtu","hidden_size":2048,"intermediate_size":6144,"num_hidden_layers":2,"num_attention_heads":16,"vocab_size":128256,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}`,
 			128256*2048 + 2048 + 2*(2048*1536+1536+1536*16*192+2048*(512+64)+512+512*16*256+16*128*2048+3*2048*6144+2*2048)},
+		{`{"model_type":"deberta-v2",` + distances + `,"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"vocab_size":128100,"position_biased_input":false,"type_vocab_size":0}`,
+			183_831_552 + 768*768 + 3*768 + 128100},
 		{`{"model_type":"llama"}`, 6_738_415_616},
 		{`{"model_type":"mistral"}`, 7_241_732_096},
 		{`{"model_type":"gemma2"}`, 2_614_341_888},
@@ -132,5 +134,33 @@ func TestMoreKept(t *testing.T) {
 		if got := last(c.kind, c.more) - last(c.from, plain); got != c.want {
 			t.Errorf("%s: a block keeps %d bytes more, want %d", c.kind, got, c.want)
 		}
+	}
+}
+
+// distances are the keys of DeBERTa 3's scores of distances.
+const distances = `"relative_attention":true,"share_att_key":true,"norm_rel_ebd":"layer_norm","max_relative_positions":-1,"position_buckets":256,"pos_att_type":"p2c|c2p"`
+
+// TestDistances checks what a block of DeBERTa keeps of B sequences of S tokens for scores of n distances: the table with
+// a dropout and its mask, the vectors of keys and of queries for each sample, keys that are scaled in addition, and for
+// each of two the number of the distance of each pair of tokens.
+func TestDistances(t *testing.T) {
+	const h, n, B, S = 64, 512, 2, 48
+	kept := func(more string) int64 {
+		m, err := family.Read([]byte(`{"model_type":"deberta-v2","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":500` + more + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: B, Seq: S}}
+		llm.FindProgram("hf").Apply(&s)
+		s.Weight, s.Grad, s.Attention = 2, 2, llm.AttentionEager
+		k, err := s.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(k.Blocks[len(k.Blocks)-1][1])
+	}
+	const want = 3*n*h + 2*2*B*n*h + 2*B*S*h + 2*8*S*S
+	if got := kept(","+distances) - kept(""); got != want {
+		t.Errorf("a block keeps %d bytes more, want %d (%+d)", got, want, got-want)
 	}
 }

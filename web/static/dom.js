@@ -74,6 +74,7 @@ globalThis.memtideDOM = (() => {
       list.style.width = Math.ceil(pen.measureText(text).width) + 20 + "px";
     }
   };
+  if (pen) addEventListener("load", fit); // of the sentence that stands in the page before the program starts
 
   const hold = (id, name, value) => {
     if (!held.has(id)) held.set(id, {});

@@ -71,8 +71,8 @@ func deberta(c *config, m *llm.Model) {
 	c.same(m.Hidden, "embedding_size")
 }
 
-// distances reads the keys of DeBERTa's table of distances, which version 3 has: as many to each side as it has buckets,
-// or positions.
+// distances reads the keys of DeBERTa's table of distances, which version 3 has: as many to each side as there are
+// buckets, or positions.
 func (c *config) distances(m *llm.Model) {
 	m.NoRope, m.Distances = true, 2*c.or(512, "max_position_embeddings")
 	for _, key := range []string{"max_relative_positions", "position_buckets"} {

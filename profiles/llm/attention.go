@@ -92,6 +92,12 @@ func (b *builder) tables() {
 	if k.Index != nil && k.Index.Handed {
 		b.shared("index", size(s.Batch*s.Seq*min(s.Seq, k.Index.TopK), 4), false, true)
 	}
+	b.masks(first)
+}
+
+// masks adds the masks that blocks share, and DeBERTa's table of distances.
+func (b *builder) masks(first func(name string, bytes engine.Bytes, kept bool)) {
+	k, s := b.k, b.s
 	if k.OwnMask {
 		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
 		first("distances", size(k.Distances*b.m.Hidden, b.e), !k.Dropout)

@@ -50,7 +50,7 @@ func (s *site) docs() {
 	pages := s.documents(md)
 	tmpl := s.template("docs", "page.html")
 	cli.Check(os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755))
-	posters := &posters{ctx: context.Background(), site: s, pool: new(serve.Local), made: map[string]poster{}}
+	posters := &posters{site: s, pool: new(serve.Local), made: map[string]poster{}}
 	for _, d := range pages {
 		cli.Within("docs/"+d.file, func() { d.prepare(pages, posters) })
 		var body, out bytes.Buffer
@@ -225,7 +225,6 @@ const (
 
 // posters makes the pictures of live views, once for each link.
 type posters struct {
-	ctx  context.Context
 	site *site
 	pool *serve.Local
 	made map[string]poster // by fragment
@@ -252,7 +251,7 @@ func (p *posters) make(fragment string) (made poster) {
 		height *int
 	}{{made.Wide, posterWidth, &made.WideHeight}, {made.Small, posterSmall, &made.SmallHeight}} {
 		var svg bytes.Buffer
-		height := cli.Must(jobs.Poster(p.ctx, p.pool, &svg, fragment, v.width))
+		height := cli.Must(jobs.Poster(context.Background(), p.pool, &svg, fragment, v.width))
 		*v.height = int(height + 0.5)
 		p.site.put("docs/"+v.name, svg.Bytes())
 	}

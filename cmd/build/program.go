@@ -64,23 +64,20 @@ func (s *site) generateIn(dir string) (stale bool) {
 		cli.Fail("vugugen has made no components")
 	}
 	for _, file := range made {
-		if replace(filepath.Join(dir, filepath.Base(file)), file) {
-			stale = true
-		}
+		stale = replace(filepath.Join(dir, filepath.Base(file)), cli.Must(os.ReadFile(file))) || stale
 	}
 	return stale
 }
 
 const generatedEnd = "_gen.go"
 
-// replace replaces a file by another if their contents differ, and reports whether it did.
-func replace(to, from string) (changed bool) {
-	b := cli.Must(os.ReadFile(from))
-	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+// replace replaces the content of a file if it differs, and reports whether it did.
+func replace(to string, content []byte) (changed bool) {
+	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, content) {
 		return false
 	}
 	next := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
-	cli.Check(os.WriteFile(next, b, 0o644))
+	cli.Check(os.WriteFile(next, content, 0o644))
 	cli.Check(os.Rename(next, to))
 	return true
 }

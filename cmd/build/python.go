@@ -29,10 +29,7 @@ var (
 
 // singlePython regenerates the single file, and reports whether it has changed.
 func (s *site) singlePython() (stale bool) {
-	made := filepath.Join(cli.Must(os.MkdirTemp("", "memtide-python-")), "made.py")
-	defer os.RemoveAll(filepath.Dir(made))
-	cli.Check(os.WriteFile(made, onePython(os.DirFS(filepath.Join(s.root, pythonPackage))), 0o644))
-	return replace(filepath.Join(s.root, pythonFile), made)
+	return replace(filepath.Join(s.root, pythonFile), onePython(os.DirFS(filepath.Join(s.root, pythonPackage))))
 }
 
 // onePython returns the modules of a Python package as one file: each module after those that it

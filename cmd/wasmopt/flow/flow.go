@@ -1,6 +1,9 @@
 package flow
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // flow describes the jumps between the segments of a function in their written order.
 type flow struct {
@@ -291,14 +294,8 @@ func (o *order) sorted(parts [][]int) (out [][]int) {
 		}
 	}
 	for len(ready) > 0 {
-		k := 0
-		for i, p := range ready {
-			if parts[p][0] < parts[ready[k]][0] {
-				k = i
-			}
-		}
-		p := ready[k]
-		ready = slices.Delete(ready, k, k+1)
+		p := slices.MinFunc(ready, func(p, q int) int { return cmp.Compare(parts[p][0], parts[q][0]) })
+		ready = slices.DeleteFunc(ready, func(q int) bool { return q == p })
 		out = append(out, parts[p])
 		others(p, func(q int) {
 			if waits[q]--; waits[q] == 0 {

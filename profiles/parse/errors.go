@@ -38,6 +38,12 @@ func (l *Errors) Add(e *profiles.FormatError) {
 	l.list = append(l.list, e)
 }
 
+// AddAt is Add with an error at a line.
+func (l *Errors) AddAt(line int, e *profiles.FormatError) {
+	e.Line = line
+	l.Add(e)
+}
+
 // Err returns the collected errors, or nil if there are no errors.
 func (l *Errors) Err() error {
 	switch len(l.list) {

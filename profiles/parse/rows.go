@@ -150,6 +150,9 @@ func (r *StageReader) Warnings(stages int) (list []string) {
 // Finish completes the chain of a file: it appends a loss that costs nothing if the file has no
 // loss, and validates the chain.
 func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) {
+	if !hasLoss && len(c.Stages) > MaxStageRows {
+		r.Errs.Fail(TooManyStages())
+	}
 	r.Errs.End()
 	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
 		r.Errs.Fail(EmptyChain())

@@ -161,8 +161,7 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 		}
 		v, e := q.Read(n.key, n.value)
 		if e != nil {
-			e.Line = n.line
-			errs.Add(e)
+			errs.AddAt(n.line, e)
 		} else if n.key == "batch" {
 			p.Batch = int(v)
 		} else {
@@ -184,8 +183,6 @@ func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.
 	hasLoss = n > 0 && strings.EqualFold(c.Stages[n-1].Name, parse.LossName)
 	if hasLoss {
 		c.Stages[n-1].Name = parse.LossName
-	} else if n > parse.MaxStageRows {
-		stages.Errs.Fail(parse.TooManyStages())
 	}
 	return hasLoss
 }

@@ -81,10 +81,6 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 	ids := map[string]int{}
 	header := true
 	csv.Rows(data, ',', 0, 1, r.Errs, poll, func(line int, row []string) {
-		fail := func(e *profiles.FormatError) {
-			e.Line = line
-			r.Errs.Add(e)
-		}
 		switch {
 		case header:
 			header = false
@@ -92,7 +88,7 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 		case len(r.Buffers) == parse.MaxBuffers:
 			r.Errs.FailAt(line, parse.TooManyBuffers())
 		case len(row) != len(columns):
-			fail(&profiles.FormatError{
+			r.Errs.AddAt(line, &profiles.FormatError{
 				Found: fmt.Sprintf("there are %s, the header has %d",
 					profiles.Count(len(row), "cell"), len(columns)),
 				Expected: "Every line has as many cells as the header.",
@@ -104,21 +100,21 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 			v, e := q.Read(column, row[slices.Index(columns, column)])
 			if e != nil {
 				ok = false
-				fail(e)
+				r.Errs.AddAt(line, e)
 			}
 			return v
 		}
 		b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)),
 			End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
 		if ok && b.End <= b.Start {
-			fail(&profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
+			r.Errs.AddAt(line, &profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
 				Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start),
 				Remedy:   "Correct the line."})
 		}
 		if i := slices.Index(columns, "id"); i >= 0 {
 			b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
 			if at, twice := ids[b.Name]; twice {
-				fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d",
+				r.Errs.AddAt(line, &profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d",
 					profiles.Clip(b.Name), at),
 					Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
 			}

@@ -212,7 +212,7 @@ func (e *writer) graph(g *engine.Graph) {
 }
 
 func valueOf(id engine.ValueID, v *engine.Value, usual engine.Place) fileValue {
-	out := fileValue{ID: id, Name: v.Name, Bytes: v.Size, Role: roles[v.Kind].word, Stage: v.Stage}
+	out := fileValue{ID: id, Name: v.Name, Bytes: v.Size, Role: roles[v.Kind], Stage: v.Stage}
 	if v.Kind == engine.KindActivation && v.Initial == engine.OnDevice {
 		out.Role, usual = roleInput, engine.OnDevice
 	}

@@ -12,21 +12,12 @@ import (
 	"memtide/profiles/parse"
 )
 
-// roles lists the words for the kinds of values. Inputs are on the device when the step begins;
-// usualPlaces says where the others are.
-var roles = []valueRole{
-	{"activation", engine.KindActivation}, // the default
-	{"gradient", engine.KindGradient},
-	{"weight", engine.KindWeight},
-	{"state", engine.KindState},
-	{roleInput, engine.KindActivation},
-}
+// roles holds the words for the kinds of values; the default is an activation.
+var roles = [...]string{engine.KindActivation: "activation", engine.KindGradient: "gradient",
+	engine.KindWeight: "weight", engine.KindState: "state"}
 
-type valueRole struct {
-	word string
-	kind engine.ValueKind
-}
-
+// roleInput is the role of an activation that is on the device when the step begins; usualPlaces says where the
+// others are.
 const roleInput = "input"
 
 // refRoom is the memory of a reference to a value while it is decoded, in bytes.
@@ -111,11 +102,11 @@ func (r *graphReader) readValue(o *jsonfile.Object) {
 			Remedy:   "Add the size; 0 is allowed."})
 	}
 	role := o.Text("role")
-	at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
-	if at < 0 && role != "" {
+	kind := slices.Index(roles[:], role)
+	if kind < 0 && role != "" && role != roleInput {
 		o.Wrong("role", role, "The roles are activation, input, gradient, weight and state.")
 	}
-	v.Kind = roles[max(at, 0)].kind
+	v.Kind = engine.ValueKind(max(kind, 0))
 	if role == roleInput || v.Kind == engine.KindWeight || v.Kind == engine.KindState {
 		v.Initial = engine.OnDevice
 	}

@@ -98,9 +98,6 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 	}
 	c := &engine.Chain{Name: name, Batch: batch, Input: l.Input, Stages: l.Stages,
 		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned + g.buffers}}
-	if len(c.Stages) > parse.MaxStageRows {
-		errs.Fail(parse.TooManyStages())
-	}
 	(&parse.StageReader{Errs: errs}).Finish(c, false)
 	l.Graph.Fixed = g.buffers
 	errs.CheckGraph(l.Graph)

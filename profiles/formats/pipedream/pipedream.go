@@ -146,19 +146,10 @@ func (g *graph) readOperator(line int, s string) {
 	}
 	values, _, _ := strings.Cut(s[at:], sep) // a stage number may follow
 	o := chainify.Operator{Name: g.errs.ReadName(line, id)}
-	var forward, back int64
-	for _, field := range []struct {
-		key      string
-		quantity parse.Quantity
-		into     *int64
-	}{
-		{"forward_compute_time", parse.Milliseconds, &forward}, {"backward_compute_time", parse.Milliseconds, &back},
-		{"activation_size", parse.ByteCount, (*int64)(&o.Out)},
-		{"parameter_size", parse.ByteCount, (*int64)(&o.Weights)},
-	} {
-		*field.into = g.readField(line, values, field.key, field.quantity)
-	}
-	o.Forward, o.Back = time.Duration(forward), time.Duration(back)
+	o.Forward = time.Duration(g.readField(line, values, "forward_compute_time", parse.Milliseconds))
+	o.Back = time.Duration(g.readField(line, values, "backward_compute_time", parse.Milliseconds))
+	o.Out = engine.Bytes(g.readField(line, values, "activation_size", parse.ByteCount))
+	o.Weights = engine.Bytes(g.readField(line, values, "parameter_size", parse.ByteCount))
 	describeOperator(&o, description)
 	g.torch = g.torch || strings.Contains(description, "(")
 	g.byID[id] = len(g.ops)
@@ -168,13 +159,9 @@ func (g *graph) readOperator(line int, s string) {
 
 // readField reads key=number, or the sum of key=[number; number].
 func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum int64) {
-	fail := func(e *profiles.FormatError) {
-		e.Line = line
-		g.errs.Add(e)
-	}
 	at := strings.Index(values, key+"=")
 	if at < 0 {
-		fail(&profiles.FormatError{Found: key + " is missing", Remedy: "Add the number; 0 is allowed.",
+		g.errs.AddAt(line, &profiles.FormatError{Found: key + " is missing", Remedy: "Add the number; 0 is allowed.",
 			Expected: "An operator has forward_compute_time, backward_compute_time, activation_size and parameter_size."})
 		return 0
 	}
@@ -187,11 +174,11 @@ func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum i
 	for part := range strings.SplitSeq(text, ";") {
 		v, e := q.Read(key, part)
 		if e != nil {
-			fail(e)
+			g.errs.AddAt(line, e)
 			return 0
 		}
 		if sum += v; sum > parse.MaxNumber {
-			fail(&profiles.FormatError{Found: key + " adds up to more than 2^53",
+			g.errs.AddAt(line, &profiles.FormatError{Found: key + " adds up to more than 2^53",
 				Expected: q.Plural + " above 2^53 are not read.",
 				Remedy:   "Check the numbers of the list."})
 			return 0
@@ -231,9 +218,6 @@ func (g *graph) connect() {
 func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 	c := &engine.Chain{Name: name, Input: l.Input, Stages: l.Stages,
 		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned}}
-	if len(c.Stages) > parse.MaxStageRows {
-		g.errs.Fail(parse.TooManyStages())
-	}
 	(&parse.StageReader{Errs: g.errs}).Finish(c, false)
 	g.errs.CheckGraph(l.Graph)
 	notes := []string{

@@ -210,17 +210,17 @@ const (
 // backward: autograd runs in a thread of its own, without Python.
 func (r *Recording) classify() {
 	stacks := &r.history.Stacks
-	phases := make([]phase, len(stacks.Calls)) // a stack comes after its parent
-	with := 0
-	for i := range stacks.Calls {
-		if i > 0 {
-			c := stacks.Calls[i]
-			phases[i] = phaseOf(&stacks.Frames[c.Frame])
-			if phases[i] == otherPhase && c.Parent > 0 {
-				phases[i] = phases[c.Parent]
-			}
+	phases := make([]phase, len(stacks.Calls))
+	within := make([]bool, len(stacks.Calls)) // whether the stack is within a backward
+	for i := 1; i < len(stacks.Calls); i++ {
+		c := stacks.Calls[i] // it comes after its parent
+		phases[i] = phaseOf(&stacks.Frames[c.Frame])
+		if phases[i] == otherPhase && c.Parent > 0 {
+			phases[i] = phases[c.Parent]
 		}
+		within[i] = phases[i] == backwardPhase || within[c.Parent]
 	}
+	with := 0
 	asked := r.Requests.Buffers[min(r.Before, len(r.Requests.Buffers)):]
 	for i := range asked {
 		if r.history.Stack[i+r.Before] > 0 {
@@ -228,10 +228,6 @@ func (r *Recording) classify() {
 		}
 	}
 	stackless := 2*with > len(asked)
-	within := make([]bool, len(phases)) // whether the stack is within a backward
-	for i, c := range stacks.Calls {
-		within[i] = phases[i] == backwardPhase || i > 0 && within[c.Parent]
-	}
 	r.kinds, r.turns = make([]kind, len(r.Requests.Buffers)), make([]bool, len(r.Requests.Buffers))
 	for i := range r.kinds {
 		stack := r.history.Stack[i]

@@ -3,7 +3,6 @@ package preset
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -75,15 +74,11 @@ var adam = map[bool]string{
 }
 
 func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
 	}
-	return b.String()
+	return text
 }
 
 // adamBytes is the size of Adam's two moments of a parameter.

@@ -159,9 +159,7 @@ func medianWindow(list []window, works []work) window {
 	if len(sums) == 0 {
 		return list[0]
 	}
-	slices.SortFunc(sums, func(a, b sum) int {
-		return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.index, b.index))
-	})
+	slices.SortStableFunc(sums, func(a, b sum) int { return cmp.Compare(a.took, b.took) })
 	return list[sums[(len(sums)-1)/2].index]
 }
 

@@ -56,14 +56,7 @@ func (c *call) fold() {
 	case "Expand":
 		out.vals = spread(in[0], count)
 	case "Where":
-		if a, b := spread(in[1], count), spread(in[2], count); a != nil && b != nil {
-			out.vals = zip(spread(in[0], count), a, func(cond, a int64) int64 { return min(1, max(cond, -cond)) })
-			for i, cond := range out.vals {
-				if out.vals[i] = b[i]; cond != 0 {
-					out.vals[i] = a[i]
-				}
-			}
-		}
+		foldWhere(out, spread(in[0], count), spread(in[1], count), spread(in[2], count))
 	case "ReduceProd":
 		if count == 1 {
 			if n, ok := parse.Elements(in[0]); ok {
@@ -71,8 +64,12 @@ func (c *call) fold() {
 			}
 		}
 	default:
-		if f := integerOps[c.node.Op]; f != nil && len(c.ins) == 2 {
-			out.vals = zip(spread(in[0], count), spread(in[1], count), f)
+		f, a, b := integerOps[c.node.Op], spread(in[0], count), spread(in[1], count)
+		if f != nil && len(c.ins) == 2 && a != nil && b != nil {
+			out.vals = make([]int64, count)
+			for i := range out.vals {
+				out.vals[i] = f(a[i], b[i])
+			}
 		}
 	}
 	if int64(len(out.vals)) != count {
@@ -89,17 +86,6 @@ func spread(vals []int64, n int64) []int64 {
 		return slices.Repeat(vals, int(n))
 	}
 	return nil
-}
-
-func zip(a, b []int64, f func(a, b int64) int64) []int64 {
-	if len(a) != len(b) || a == nil {
-		return nil
-	}
-	out := make([]int64, len(a))
-	for i := range a {
-		out[i] = f(a[i], b[i])
-	}
-	return out
 }
 
 // integerOps holds the operators on two integers. Overflow wraps: a result is checked when it is used as a size.
@@ -131,6 +117,19 @@ func truth(b bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// foldWhere sets out to the elements of a where cond is not 0, and to those of b elsewhere.
+func foldWhere(out *onnxValue, cond, a, b []int64) {
+	if cond == nil || a == nil || b == nil {
+		return
+	}
+	out.vals = slices.Clone(b)
+	for i := range cond {
+		if cond[i] != 0 {
+			out.vals[i] = a[i]
+		}
+	}
 }
 
 // foldGather sets out to elements of a list.

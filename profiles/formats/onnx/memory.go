@@ -131,8 +131,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 		case c.node.Op == "Transpose":
 			out.turned = true
 		case c.node.Op == "Reshape" && x.turned: // PyTorch copies then
-			o.Traits &^= chainify.IsView
-			o.Traits &^= chainify.PassesGrad
+			o.Traits &^= chainify.IsView | chainify.PassesGrad
 		case c.node.Op == "Expand": // a view that takes no memory of its own
 			o.Out = x.bytes()
 		default:

@@ -29,7 +29,6 @@ type onnxModel struct {
 	nodes    []Node
 	weights  []Tensor // initializers
 	inputs   []Tensor
-	outputs  []string
 	known    []Tensor // values between operators whose shape the file states
 	hasGraph bool
 	traced   bool   // it comes from a Traced
@@ -70,14 +69,13 @@ type Tensor struct {
 
 // reader reads the messages of one file.
 type reader struct {
-	w      *wire
-	m      onnxModel
-	budget *profiles.Budget
+	w *wire
+	m onnxModel
 }
 
 // name reads a name.
 func (r *reader) name(f wireField, into *string) {
-	r.within(r.budget.Name("a name", f.size()))
+	r.within(r.m.budget.Name("a name", f.size()))
 	*into = profiles.CleanText(strings.ToValidUTF8(string(f.bytes()), "?"))
 }
 
@@ -90,7 +88,7 @@ func (r *reader) names(f wireField, list *[]string) {
 }
 
 // room charges the budget for bytes of memory.
-func (r *reader) room(bytes int) { r.within(r.budget.Memory("this model", bytes)) }
+func (r *reader) room(bytes int) { r.within(r.m.budget.Memory("this model", bytes)) }
 
 // within ends reading if e is not nil.
 func (r *reader) within(e *profiles.FormatError) {
@@ -114,8 +112,8 @@ const mostBuilt = 64 << 20
 
 // readOnnx reads a model of total bytes; total is 0 if unknown.
 func readOnnx(content io.Reader, total int, poll *engine.Poll) *onnxModel {
-	r := &reader{w: newWire(content, total, poll), budget: profiles.FileBudget(min(total, mostBuilt))}
-	r.m.budget, r.m.tool = r.budget, "ONNX model"
+	r := &reader{w: newWire(content, total, poll)}
+	r.m.budget, r.m.tool = profiles.FileBudget(min(total, mostBuilt)), "ONNX model"
 	end := int64(math.MaxInt64)
 	if r.w.seek != nil {
 		end = int64(total)
@@ -156,13 +154,10 @@ func (r *reader) graph(f wireField) {
 			r.node(f)
 		case 5:
 			r.m.weights = append(r.m.weights, r.tensor("a tensor of weights", f))
-		case 11, 12, 13:
+		case 11, 12, 13: // inputs, outputs and values between operators
 			t := r.valueInfo(f)
-			switch f.number {
-			case 11:
+			if f.number == 11 {
 				r.m.inputs = append(r.m.inputs, t)
-			case 12:
-				r.m.outputs = append(r.m.outputs, t.Name)
 			}
 			r.m.known = append(r.m.known, t)
 		}

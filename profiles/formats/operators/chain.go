@@ -40,21 +40,19 @@ func (r *reader) chain(p *profiles.Profile) *engine.Chain {
 
 // view is a trace that is being converted to a chain.
 type view struct {
-	t           *play.Trace
-	ends        []int // number of operators before the end of each stage
-	out         []int // storage that crosses there; -1 for the last stage
-	names       []string
-	born, last  []int // by storage: its operator, and its last reader in the forward; -1 if missing
-	gone        []int // by storage: the operator of the step before which it is freed, without recomputation
-	packed      []int // by storage: the operator before which autograd first keeps it; -1 if never
-	back        []int // by operator of the backward: its stage
-	backwardEnd int
+	t          *play.Trace
+	ends       []int // number of operators before the end of each stage
+	out        []int // storage that crosses there; -1 for the last stage
+	names      []string
+	born, last []int // by storage: its operator, and its last reader in the forward; -1 if missing
+	gone       []int // by storage: the operator of the step before which it is freed, without recomputation
+	packed     []int // by storage: the operator before which autograd first keeps it; -1 if never
+	back       []int // by operator of the backward: its stage
 }
 
 func newView(t *play.Trace) *view {
 	n := len(t.Storages)
-	v := &view{t: t, born: make([]int, n), last: make([]int, n), gone: make([]int, n), packed: make([]int, n),
-		backwardEnd: len(t.Ops)}
+	v := &view{t: t, born: make([]int, n), last: make([]int, n), gone: make([]int, n), packed: make([]int, n)}
 	for i := range n {
 		v.born[i], v.last[i], v.gone[i], v.packed[i] = -1, -1, len(t.Ops), -1
 	}
@@ -89,14 +87,10 @@ func (v *view) crossing(at int) int {
 }
 
 func (v *view) cut() {
-	for i, u := range v.t.Units {
-		end := v.t.Calls[u].End
-		name := v.t.Calls[u].Path
-		if i+1 == len(v.t.Units) {
-			break
-		}
-		if s := v.crossing(end); s >= 0 && (len(v.ends) == 0 || v.born[s] >= v.ends[len(v.ends)-1]) {
-			v.ends, v.out, v.names = append(v.ends, end), append(v.out, s), append(v.names, name)
+	for _, u := range v.t.Units[:max(0, len(v.t.Units)-1)] { // the last unit is part of the last stage
+		call := &v.t.Calls[u]
+		if s := v.crossing(call.End); s >= 0 && (len(v.ends) == 0 || v.born[s] >= v.ends[len(v.ends)-1]) {
+			v.ends, v.out, v.names = append(v.ends, call.End), append(v.out, s), append(v.names, call.Path)
 		}
 	}
 	v.ends, v.out, v.names = append(v.ends, v.t.Forward), append(v.out, -1), append(v.names, "loss")
@@ -153,7 +147,7 @@ func (v *view) stage(i int) engine.Stage {
 	if i > 0 {
 		before = v.t.Storages[v.out[i-1]]
 	}
-	st.Back, st.BwdTemp = v.span(v.t.Forward, v.backwardEnd, func(op int) bool { return v.back[op] == i })
+	st.Back, st.BwdTemp = v.span(v.t.Forward, len(v.t.Ops), func(op int) bool { return v.back[op] == i })
 	st.BwdTemp = max(0, st.BwdTemp-st.Grad-before)
 	return st
 }

@@ -22,18 +22,15 @@ type columns struct {
 	t       *play.Trace
 	names   []string // of operators, classes and roles
 	reading bool
-	bad     bool // when reading: a list was too short, or a number invalid
-	lists   [][]int64
-	left    int // when reading: how many more items can be made; each has at least one number
+	bad     bool      // when reading: a list was too short, or a number invalid
+	lists   [][]int64 // columnCount
+	left    int       // when reading: how many more items can be made; each has at least one number
 }
 
 // number writes v to column col, relative to base, and returns v. When reading, it ignores v and
 // returns the number in the column.
 func (c *columns) number(col int, v, base int64) int64 {
 	if !c.reading {
-		for len(c.lists) <= col {
-			c.lists = append(c.lists, nil)
-		}
 		c.lists[col] = append(c.lists[col], v-base)
 		return v
 	}
@@ -94,13 +91,9 @@ func (c *columns) walk() {
 	c.operators(places)
 	c.calls(places)
 	c.events()
-	if !c.reading {
-		for len(c.lists) < columnCount {
-			c.lists = append(c.lists, nil)
-		}
-		return
+	if c.reading {
+		c.bad = c.bad || slices.ContainsFunc(c.lists, func(l []int64) bool { return len(l) > 0 })
 	}
-	c.bad = c.bad || slices.ContainsFunc(c.lists, func(l []int64) bool { return len(l) > 0 })
 }
 
 func (c *columns) storages(places map[string]int) {

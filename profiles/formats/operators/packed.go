@@ -72,7 +72,7 @@ func (r *reader) pack() (string, error) {
 	var body []byte
 	body = appendTexts(body, append([]string{string(frame)}, names...))
 	body = appendTexts(body, paths)
-	c := &columns{t: r.t, names: names}
+	c := &columns{t: r.t, names: names, lists: make([][]int64, columnCount)}
 	c.walk()
 	for _, list := range c.lists {
 		body = binary.AppendUvarint(body, uint64(len(list)))
@@ -84,16 +84,9 @@ func (r *reader) pack() (string, error) {
 		return "", errLarge
 	}
 	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(body); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
+	w, _ := flate.NewWriter(&out, flate.BestCompression) // the level is valid, and a buffer takes everything
+	_, _ = w.Write(body)
+	_ = w.Close()
 	sum := binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(out.Bytes()))
 	return packedVersion + base64url.EncodeToString(append(sum, out.Bytes()...)), nil
 }

@@ -319,16 +319,12 @@ func (s *snapshot) finishHistory() {
 	h := s.history
 	h.Device, h.Devices, h.Stacks, h.Expandable = s.device, s.devices, s.u.stacks.Stacks, s.expandable
 	h.Emptied, h.Pressed = s.emptyings()
-	first := int64(0)
-	for _, t := range h.Times {
-		if t > 0 {
-			first = t
-			break
-		}
-	}
-	if first == 0 {
+	began := slices.IndexFunc(h.Times, func(t int64) bool { return t > 0 })
+	if began < 0 {
 		h.Times = nil
+		return
 	}
+	first := h.Times[began]
 	for i := range h.Times {
 		h.Times[i] = max(0, h.Times[i]-first)
 	}

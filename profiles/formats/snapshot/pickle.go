@@ -314,7 +314,8 @@ func (u *unpickler) extend(many bool) {
 			u.item(l, v)
 		}
 	}
-	u.build(itemRoom * (len(l.items) - l.counted(len(l.items))))
+	u.build(itemRoom * (len(l.items) - l.charged))
+	l.charged = len(l.items)
 }
 
 func (u *unpickler) assign(many bool) {

@@ -139,10 +139,7 @@ func (f *emptyingFinder) see(e *event) {
 // when it has to reserve more than it can, and when it collects garbage. So a release is not counted if the program
 // then reserved more than ever was reserved; pressed reports whether there was such a release.
 func (s *snapshot) emptyings() (list []int, pressed bool) {
-	var most engine.Bytes
-	for _, l := range s.levels {
-		most = max(most, l.Bytes)
-	}
+	most := s.memory.Recorded.PeakReserved()
 	collects := strings.Contains(s.history.Settings, "garbage_collection_threshold")
 	for _, e := range s.emptied {
 		if e.sure || !collects && e.need <= most {

@@ -123,12 +123,6 @@ const (
 	traceRoom = 100
 )
 
-// counted returns how many items were charged, and records that n are charged now.
-func (l *openList) counted(n int) (before int) {
-	before, l.charged = l.charged, n
-	return before
-}
-
 // item adds a value to an open list.
 func (u *unpickler) item(l *openList, v pval) {
 	if v.kind() == pvOpenDict {
@@ -221,7 +215,8 @@ func (u *unpickler) finishedList(l *openList) pval {
 	case l.trace != nil:
 		return indexed(pvTrace, l.trace.number)
 	case l.framed || len(l.items) == 0:
-		u.built -= itemRoom * l.counted(0)
+		u.built -= itemRoom * l.charged
+		l.charged = 0
 		return indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)])))
 	}
 	u.build(listRoom)

@@ -13,6 +13,7 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/whatif"
+	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -110,7 +111,7 @@ func batchList(text string, most int) (list []int) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > most {
-			fail("-batches: %q; expected whole numbers from 1 to %d with commas between them", clip(part), most)
+			fail("-batches: %q; expected whole numbers from 1 to %d with commas between them", profiles.Clip(part), most)
 		}
 		list = append(list, n)
 	}

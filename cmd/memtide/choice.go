@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memtide/cmd/cli"
+	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
@@ -122,7 +123,7 @@ func parseLink(e *env, s string) link.Link {
 	if !ok {
 		if fragment = s; !strings.Contains(s, "=") || strings.Contains(s, "://") {
 			fail("-from %q has no # and so is no link of the page; expected something like #v=1&p=resnet101-b32&m=60%%25",
-				clip(s))
+				profiles.Clip(s))
 		}
 	}
 	l, notes := link.Parse(fragment)
@@ -142,15 +143,6 @@ func parseLink(e *env, s string) link.Link {
 		fmt.Fprintf(e.stderr, "note: %s\n", cli.Printable(n))
 	}
 	return l
-}
-
-// clip shortens foreign text for a message.
-func clip(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // ownCard is a card that is described by flags.

@@ -123,7 +123,7 @@ func checkBase(base string) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" ||
 		strings.IndexFunc(base, unicode.IsControl) >= 0 {
-		fail("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
+		fail("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", profiles.Clip(base))
 	}
 }
 

@@ -19,6 +19,8 @@ func init() {
 					want: "reading takes more than"},
 				{name: "10 million cells", content: content("lower,upper,size\n", strings.Repeat(",", 10<<20),
 					"\n"), want: "a row has more than 1000 cells"},
+				{name: "a quote that is not closed in a row that is no comment", content: content("id,lower,upper,size\n#,\"",
+					strings.Repeat("0,1,0\n", 500_000)), want: "a row is longer than"},
 				{name: "an id of 2 KB", content: content("id,lower,upper,size\n", strings.Repeat("x", 2000),
 					",0,1,1\n"), want: "a name is 2000 bytes long"},
 			}

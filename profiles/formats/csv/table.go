@@ -27,7 +27,7 @@ const (
 // the next one.
 func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll *engine.Poll,
 	visit func(line int, row []string)) {
-	if line, found := check(data, byte(comma)); found != "" {
+	if line, found := check(data, byte(comma), byte(comment)); found != "" {
 		errs.Fail(&profiles.FormatError{Line: first + line, Found: found,
 			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", maxColumns, mostRow>>10),
 			Remedy:   "Keep only the columns of the format, and close all quotes."})
@@ -63,11 +63,11 @@ func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll 
 }
 
 // check looks for a row that is too long or has too many cells. It returns what is wrong with
-// the first such row and the number of lines before it, or "".
-func check(data []byte, comma byte) (line int, found string) {
+// the first such row and the number of lines before it, or "". Rows that begin with mark are comments, unless it is 0.
+func check(data []byte, comma, mark byte) (line int, found string) {
 	lines := 0
 	for len(data) > 0 {
-		cells, quoted, comment, end := 1, false, data[0] == '#', len(data)
+		cells, quoted, comment, end := 1, false, mark > 0 && data[0] == mark, len(data)
 		for i, c := range data {
 			switch {
 			case c == '\n':

@@ -180,8 +180,11 @@ func Value(args engine.Args, name string) string {
 }
 
 // Sized returns args with a usual size of what the diffusion model makes, if args say none of its kind: of pictures, or
-// of videos.
+// of videos. Reference pictures are left out if the model reads none.
 func Sized(args engine.Args, model string) engine.Args {
+	if !Edits(model) {
+		args = With(args, "references", "0")
+	}
 	frames, height, width, unit := "1", "512", "512", "pictures"
 	if m := Lookup(model); m != nil && m.Videos {
 		frames, height, width, unit = "81", "480", "832", "videos"

@@ -193,3 +193,17 @@ func TestTitle(t *testing.T) {
 		}
 	}
 }
+
+// TestSized checks that another model that makes pictures keeps their sides, and references only if it reads them.
+func TestSized(t *testing.T) {
+	args := engine.Args{"height": "768", "width": "512", "references": "2"}
+	for model, want := range map[string]engine.Args{
+		"flux2-klein-4b": args,
+		"sd-1.5":         {"height": "768", "width": "512"},
+		"wan2.1-14b":     {"frames": "81", "height": "480", "width": "832"},
+	} {
+		if got := Sized(args, model); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", model, got, want)
+		}
+	}
+}

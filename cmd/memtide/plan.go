@@ -129,26 +129,26 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if m.Latents != nil && p.args["seq"] == "" && p.args["frames"] == "" && p.args["height"] == "" {
 		p.args = ask.Sized(p.args, strings.ToLower(m.Name))
 	}
-	usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64)
-	if most := cmp.Or(m.Patches, m.Positions); most > 0 && most < usual && p.args["seq"] == "" {
-		p.args["seq"] = strconv.FormatInt(most, 10)
-	}
 	if p.megatron != "" {
 		p.layout(ctx, e, int(m.Layers))
 	}
+	usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64)
+	if most := cmp.Or(m.Longest, m.Patches, m.Positions); most > 0 && most < usual && p.args["seq"] == "" {
+		p.args["seq"] = strconv.FormatInt(most, 10)
+	}
 	const swap = "swap-blocks"
 	if p.args[swap] != ask.Auto {
-		return valid(llm.New(m, p.args))
+		return valid(llm.New(m.Model, p.args))
 	}
 	delete(p.args, swap)
 	poll := engine.NewPoll(ctx, nil)
-	a := valid(llm.New(m, p.args)).Until(poll)
+	a := valid(llm.New(m.Model, p.args)).Until(poll)
 	n := valid(a.FewestSwapped())
 	if n == 0 && valid(a.Estimate()).Verdict != llm.Fits { // it does not fit with any number
 		n = a.Setup.MostSwapped()
 	}
 	p.args[swap] = strconv.FormatInt(n, 10)
-	return valid(llm.New(m, p.args))
+	return valid(llm.New(m.Model, p.args))
 }
 
 // layout reads Megatron-LM's flags; flags of plan override them.
@@ -168,13 +168,13 @@ func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
 }
 
 // network returns the model of -model or of the file.
-func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Model {
+func (p *planFlags) network(ctx context.Context, e *env, args []string) *family.Reading {
 	switch {
 	case p.model != "" && len(args) > 0:
 		fail("-model and %s are two networks; want one", cli.Quoted(args))
 	case p.model != "":
 		if m := family.Lookup(p.model); m != nil {
-			return m
+			return &family.Reading{Model: m}
 		}
 		fail("there is no model %q; memtide help models lists them, names of Hugging Face mean them, and a config.json is given without -model", p.model)
 	case len(args) != 1:
@@ -184,10 +184,10 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 }
 
 // readModel returns the model of a config.json. The error for another kind of file is that of solve.
-func readModel(name string, data []byte) *llm.Model {
+func readModel(name string, data []byte) *family.Reading {
 	m, err := family.Read(data)
 	if err == nil {
-		return m.Model
+		return m
 	}
 	named := func(key string) bool { return bytes.Contains(data, []byte(key)) }
 	if !named(`"model_type"`) && !named(`"architectures"`) && !named(`"_class_name"`) {

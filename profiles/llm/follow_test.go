@@ -32,7 +32,7 @@ func TestFollow(t *testing.T) {
 		{"llama3-8b", nil},
 		{"llama3-8b", engine.Args{"gpus": "8", "accumulate": "2"}},
 		{"llama3-8b", engine.Args{"program": "torchtune"}},
-		{"gpt2", engine.Args{"program": "megatron"}},
+		{"gpt2", engine.Args{"program": "megatron", "batch": "8"}},
 		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "program": "torchtitan", "lora": "8"}},
 		{"llama3-8b", engine.Args{"gpus": "8", "program": "torchtitan-2026", "accumulate": "2"}},
 	} {

@@ -14,9 +14,9 @@ import (
 
 // layouts lists the options with which every known model is compared.
 var layouts = []engine.Args{
-	{"seq": "2048"},
-	{"seq": "2048", "gpus": "8"},
-	{"seq": "2048", "lora": "16"},
+	{"seq": "512"},
+	{"seq": "512", "gpus": "8"},
+	{"seq": "512", "lora": "16"},
 }
 
 // TestOneStep compares the chain and the operations that keep everything with the answer's allocated bytes. The

@@ -36,6 +36,12 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
 	}
+	if seq := a.Setup.Seq; m.Positions > 0 && seq > m.Positions {
+		if a.Args["seq"] != "" {
+			return a, fmt.Errorf("seq is %d; %s has learned %d positions: want at most those", seq, m.Name, m.Positions)
+		}
+		a.Setup.Seq = m.Positions
+	}
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
 			o.Name != "swap-blocks" && o.Name != "non-reentrant" { // checkSwap has a better message

@@ -244,7 +244,7 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	}
 	c.Step, c.StepArgs = s.Step, stepArgs(args)
 	sized := args["seq"] != "" || args["frames"] != "" || args["height"] != ""
-	if !sized && ask.Lookup(s.Step) != nil && ask.Pictures(s.Step) {
+	if !sized && ask.Lookup(s.Step) != nil {
 		c.StepArgs = ask.Sized(c.StepArgs, s.Step)
 	}
 	_, listed := c.Planned("")

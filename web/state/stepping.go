@@ -1,8 +1,6 @@
 package state
 
 import (
-	"strconv"
-
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
@@ -26,15 +24,10 @@ func (m PickStep) apply(s *State) []Effect {
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model
-	if ask.Pictures(m.Model) {
-		c.StepArgs = ask.Sized(c.StepArgs, m.Model)
-	} else { // With drops the sides of another model's pictures when seq is set
+	if !ask.Pictures(m.Model) { // With drops the sides of another model's pictures when seq is set
 		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq"))
 	}
-	if known := ask.Lookup(m.Model); known != nil && known.Positions() > 0 {
-		tokens, _ := strconv.Atoi(ask.Value(c.StepArgs, "seq"))
-		c.StepArgs = ask.With(c.StepArgs, "seq", strconv.Itoa(min(tokens, known.Positions())))
-	}
+	c.StepArgs = ask.Sized(c.StepArgs, m.Model)
 	if as, ok := c.Planned(""); ok {
 		return s.open(as, nil, Push)
 	}

@@ -179,14 +179,21 @@ func Value(args engine.Args, name string) string {
 	return Option(name).Default
 }
 
-// Sized returns args with a usual size of what the diffusion model makes, if args say none of its kind: of pictures, or
-// of videos. Reference pictures are left out if the model reads none.
+// Sized returns args with a usual size of what a diffusion model makes, if args say none of its kind: of pictures, or of
+// videos. Reference pictures are left out if the model reads none, and sequences end where a model has no position.
 func Sized(args engine.Args, model string) engine.Args {
+	m := Lookup(model)
+	if !Pictures(model) {
+		if seq, _ := strconv.Atoi(Value(args, "seq")); m != nil && m.Positions() > 0 && m.Positions() < seq {
+			args = With(args, "seq", strconv.Itoa(m.Positions()))
+		}
+		return args
+	}
 	if !Edits(model) {
 		args = With(args, "references", "0")
 	}
 	frames, height, width, unit := "1", "512", "512", "pictures"
-	if m := Lookup(model); m != nil && m.Videos {
+	if m != nil && m.Videos {
 		frames, height, width, unit = "81", "480", "832", "videos"
 	}
 	if Unit(args) == unit {

@@ -110,7 +110,7 @@ func adopting(first safejs.Value, start func(events) (port, error)) func(events)
 
 // startWorker creates a Worker from the script source and posts it the module to run.
 func startWorker(source string, module safejs.Value, selftest bool, e events) (port, error) {
-	p, err := profiles.Try(func() port {
+	return profiles.Try(func() port {
 		w := construct("Worker", source)
 		p := listen(w, new(inbox), e)
 		start := map[string]any{"type": "init", "module": safejs.Unsafe(module), "selftest": selftest}
@@ -120,7 +120,6 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 		}
 		return p
 	})
-	return p, err
 }
 
 // listen registers handlers that pass the messages and errors of w to e, in order by way of q.

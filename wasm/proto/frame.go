@@ -16,11 +16,7 @@ type Reply struct {
 
 // Ended returns the final reply of a request that returned result and err.
 func Ended(result any, err error) *Reply {
-	r := &Reply{Final: true, Value: result}
-	if err != nil {
-		r.Failure = FailureOf(err)
-	}
-	return r
+	return &Reply{Final: true, Value: result, Failure: FailureOf(err)}
 }
 
 // Result returns what Pool.Do returns for the final reply r.

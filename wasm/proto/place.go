@@ -112,8 +112,8 @@ type Piece struct {
 
 // Moment is how memory is used from the time At on.
 type Moment struct {
-	At                             time.Duration
-	Asked, Used, Reserved, Largest engine.Bytes
+	At                      time.Duration
+	Used, Reserved, Largest engine.Bytes
 }
 
 func (p *Placed) columns(c *codec) {

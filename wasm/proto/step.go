@@ -110,8 +110,7 @@ type StepRank struct {
 	Layers    string       `json:"layers"` // "0-3", "0-1, 14-15"
 	InFlight  int64        `json:"in_flight"`
 	Allocated engine.Bytes `json:"allocated"`
-	Low       engine.Bytes `json:"low"` // reserved
-	High      engine.Bytes `json:"high"`
+	High      engine.Bytes `json:"high"`  // reserved, at worst
 	Phase     int          `json:"phase"` // of the peak: index into Phases
 	Phases    []StepPhase  `json:"phases"`
 	Held      engine.Bytes `json:"held"` // the most that its passes hold at once, part of Allocated
@@ -119,7 +118,6 @@ type StepRank struct {
 
 // StepStage is a stage of a path through a pipeline.
 type StepStage struct {
-	Rank  int          `json:"rank"`
 	First bool         `json:"first,omitempty"` // of its path
 	Last  bool         `json:"last,omitempty"`
 	Act   engine.Bytes `json:"act"`  // memory of a micro batch from its forward to its backward

@@ -43,10 +43,18 @@ func (s *Server) under(n *proto.Network) *network {
 	return nw
 }
 
-// Problem returns the name of the profile that n names, and its problem without device and budget.
-func (s *Server) Problem(n *proto.Network) (string, engine.Problem) {
-	nw := s.network(n)
-	return nw.profile.Name, nw.problem
+// Problem returns the name of the profile that set names, and its problem with a budget.
+func (s *Server) Problem(set *proto.Setting, budget engine.Bytes) (string, *engine.Problem) {
+	nw := s.network(&set.Network)
+	return nw.profile.Name, nw.on(set, budget)
+}
+
+// on returns the problem of the network on the device of set, with a budget.
+func (nw *network) on(set *proto.Setting, budget engine.Bytes) *engine.Problem {
+	p := nw.problem
+	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, budget
+	Check(p.Validate())
+	return &p
 }
 
 // decode returns q.Decoded if that is set, else the preset if one is named, else reads the file.

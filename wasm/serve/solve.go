@@ -39,10 +39,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) *tas
 		profiles.End(proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy))
 	}
 	Valid(strategy.Parse(m.Args))
-	p := nw.problem
-	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.keepAll.Peak)
-	Check(p.Validate())
-	return &task{problem: &p, strategy: strategy, args: m.Args, under: nw.under,
+	return &task{problem: nw.on(set, b.Of(nw.keepAll.Peak)), strategy: strategy, args: m.Args, under: nw.under,
 		reserved: nw.profile.Reserved, host: nw.profile.Host, keepAll: nw.keepAll, ghost: nw.ghost}
 }
 

@@ -32,8 +32,8 @@ func (b *Block) target() lookup.Target { return lookup.Target{Kind: lookup.OnBuf
 
 // Level is the use of memory from a moment on.
 type Level struct {
-	At                             time.Duration
-	Asked, Used, Reserved, Largest engine.Bytes // Largest is the size of the largest hole
+	At                      time.Duration
+	Used, Reserved, Largest engine.Bytes // Largest is the size of the largest hole
 }
 
 func (l *Level) free() engine.Bytes { return max(l.Reserved-l.Used, 0) }

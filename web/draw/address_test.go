@@ -34,7 +34,7 @@ func smallPlacement() Placement {
 		Host: []sim.Point{{At: 10 * ms, Used: 200 * mib}, {At: 30 * ms, Used: 350 * mib}, {At: 90 * ms}},
 	}
 	level := func(at time.Duration, used, largest engine.Bytes) {
-		p.Levels = append(p.Levels, Level{At: at, Asked: used * mib, Used: used * mib, Reserved: 1024 * mib,
+		p.Levels = append(p.Levels, Level{At: at, Used: used * mib, Reserved: 1024 * mib,
 			Largest: largest * mib})
 	}
 	level(0, 300, 724)

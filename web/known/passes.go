@@ -21,8 +21,7 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	}
 	var stages []draw.PassStage
 	for _, st := range r.Stages {
-		stages = append(stages, draw.PassStage{First: st.First, Last: st.Last, Act: st.Act,
-			Rest: st.Rest})
+		stages = append(stages, draw.PassStage(st))
 	}
 	for _, p := range r.Passes {
 		ranks[p.Rank].Passes = append(ranks[p.Rank].Passes,

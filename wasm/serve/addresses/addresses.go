@@ -78,10 +78,8 @@ func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration 
 
 // takeSchedule plays the schedule and takes the lives of its trace as buffers.
 func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) {
-	_, problem := s.Problem(&q.Network)
-	problem.Device, problem.Transfers, problem.Budget = q.Device, q.Transfers, q.Budget
-	serve.Check(problem.Validate())
-	trace, err := sim.Play(&problem, q.Schedule)
+	_, problem := s.Problem(&q.Setting, q.Budget)
+	trace, err := sim.Play(problem, q.Schedule)
 	if err != nil {
 		profiles.End(proto.Fail(proto.BadRequest, "the schedule cannot be played: %v", err))
 	}
@@ -212,7 +210,7 @@ func (p *placement) moments(list []alloc.Moment) []proto.Moment {
 	out := make([]proto.Moment, 0, len(list)) // there may be a million
 	for i := range list {
 		m := &list[i]
-		x := proto.Moment{At: p.at(m.Event), Asked: m.Asked, Used: m.Used, Reserved: m.Reserved, Largest: m.Largest}
+		x := proto.Moment{At: p.at(m.Event), Used: m.Used, Reserved: m.Reserved, Largest: m.Largest}
 		if n := len(out); n > 0 && out[n-1].At == x.At {
 			out[n-1] = x
 		} else {

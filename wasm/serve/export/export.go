@@ -29,17 +29,15 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	default:
 		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected json or plan", q.Form)
 	}
-	name, p := s.Problem(&q.Network)
-	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
-	serve.Check(p.Validate())
-	trace, err := sim.Play(&p, q.Schedule)
+	name, p := s.Problem(&q.Setting, q.Budget)
+	trace, err := sim.Play(p, q.Schedule)
 	if err == nil {
-		err = check.Trace(&p, q.Schedule, trace)
+		err = check.Trace(p, q.Schedule, trace)
 	}
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
 	}
-	plan := &export.File{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
+	plan := &export.File{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: p, Schedule: q.Schedule}
 	text, err := plan.JSON()
 	if err != nil {
 		return nil, proto.Fail(proto.Unsupported, "%v", err)

@@ -175,8 +175,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks, working proto.PartKind) {
 		list, peak := phases(rank.Result, working)
 		out.Ranks = append(out.Ranks, proto.StepRank{Layers: ranges(rank.Layers), InFlight: rank.InFlight,
 			Allocated: rank.Allocated,
-			Low:       min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak,
-			Phases: list, Held: r.Trace.Peak[i]})
+			High:      max(rank.Reserved, rank.Expandable), Phase: peak, Phases: list, Held: r.Trace.Peak[i]})
 		first = append(first, len(out.Passes))
 		for _, x := range r.Trace.Ranks[i] {
 			out.Passes = append(out.Passes,
@@ -192,7 +191,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks, working proto.PartKind) {
 	out.Bound = of.Bound(pipeline.Allowed{})
 	out.Made = made(r.Trace, path, out.Bound)
 	for i, st := range of.Stages {
-		out.Stages = append(out.Stages, proto.StepStage{Rank: st.Rank, First: i == 0 || of.Stages[i-1].Path != st.Path,
+		out.Stages = append(out.Stages, proto.StepStage{First: i == 0 || of.Stages[i-1].Path != st.Path,
 			Last: i+1 == len(of.Stages) || of.Stages[i+1].Path != st.Path, Act: st.Act, Rest: st.Rest})
 	}
 }

@@ -388,9 +388,6 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	if target.Kind == lookup.OnBudget && p.fixed() {
 		target = lookup.Target{}
 	}
-	if c.Picture.Still() {
-		at = draw.NoCursor
-	}
 	if target != p.hover || at != p.cursor {
 		p.hover, p.cursor, p.overlay = target, at, true
 		p.ask()
@@ -411,7 +408,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	case *draw.Passes:
 		p.tip.show(m.Sentence(target), event)
 	case *draw.Places:
-		p.tip.show(timeline.TipOfPlaces(m, c.Picture, target, at), event)
+		p.tip.show(timeline.TipOfPlaces(m, target, at), event)
 	case *draw.Index:
 		p.tip.show(strings.Join(timeline.TipLines(m, target, at), "\n"), event)
 	}

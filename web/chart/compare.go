@@ -18,7 +18,7 @@ const anotherName = ", another network"
 // measure sets the place and the note of a schedule of another network by its own measure on the
 // axis of this one. own is its step time when everything is kept, or 0 if that is not known.
 func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch int) {
-	all, axis, missing := keepAll(s).StepTime, s.View.Axis, ""
+	all, axis, missing := s.KeepAll().StepTime, s.View.Axis, ""
 	share := 1.0
 	switch {
 	case all <= 0:

@@ -291,10 +291,10 @@ func New(s *state.State, width, height float64) *Plot {
 	} else if c == nil || s.Network == nil {
 		return nil
 	}
-	lines := s.Lines()
-	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
-		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines,
-		Context: s.Choice.Context()}
+	all := s.KeepAll()
+	p := &Plot{Width: width, Height: height, Axis: s.View.Axis,
+		KeepAll: tradeoff.LinePoint{Budget: all.Peak, StepTime: all.StepTime},
+		Chosen:  s.Choice.Strategy, Budget: s.Budget(), Lines: s.Lines(), Context: s.Choice.Context()}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}

@@ -10,7 +10,6 @@ import (
 	"memtide/engine"
 	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
 
@@ -58,12 +57,6 @@ func (p *Plot) least(plan engine.Bytes) engine.Bytes {
 		plan = min(plan, x.At.Budget)
 	}
 	return plan
-}
-
-// keepAll returns the point of keeping everything, or zero if it is not known.
-func keepAll(s *state.State) tradeoff.LinePoint {
-	all := s.KeepAll()
-	return tradeoff.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
 }
 
 // layAxis sets the ends of the vertical axis.

@@ -4,6 +4,7 @@
 package choice
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -309,11 +310,9 @@ func (c Choice) SameButBudget(d Choice) bool {
 
 // SettingKey identifies everything that a trade-off curve depends on, except for the arguments of its strategies.
 func (c Choice) SettingKey() string {
-	source := c.Source.Preset
+	source := cmp.Or(c.Source.Preset, c.Source.key)
 	if source == "" {
-		if source = c.Source.key; source == "" {
-			source = fingerprint(c.Source.Profile)
-		}
+		source = fingerprint(c.Source.Profile)
 	}
 	return fmt.Sprintf("%s|%t|%d|%d|%s|%s", source, c.Graph, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
 }

@@ -56,11 +56,7 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 // Place finds a placement.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, progress(e.ID, tell))
-	m := state.Placed{ID: e.ID, Placed: r}
-	if err != nil {
-		m.Failure = proto.FailureOf(err)
-	}
-	return m
+	return state.Placed{ID: e.ID, Placed: r, Failure: proto.FailureOf(err)}
 }
 
 // Sweep computes the points of a curve.

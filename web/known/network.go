@@ -36,17 +36,15 @@ type Network struct {
 // NewNetwork returns the network of a profile with a chain or operations.
 func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened) *Network {
 	n := &Network{Source: source, Profile: p, Graph: p.Graph, Lint: r.Lint, Totals: r.Totals}
-	if p.Chain == nil {
-		n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
-		return n
+	if p.Chain != nil {
+		for i := range r.Asides {
+			p.Chain.Stages[i].Asides = r.Asides[i]
+		}
+		n.Chain = engine.ExpandChain(p.Chain)
+		n.Graph = &n.Chain.Graph
 	}
-	for i := range r.Asides {
-		p.Chain.Stages[i].Asides = r.Asides[i]
-	}
-	n.Chain = engine.ExpandChain(p.Chain)
-	n.Graph = &n.Chain.Graph
 	n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
-	if p.Graph != nil && r.GraphTotals.Ops > 0 {
+	if p.Chain != nil && p.Graph != nil && r.GraphTotals.Ops > 0 {
 		graph := *n
 		graph.Graph, graph.Chain, graph.Totals, graph.other = p.Graph, nil, r.GraphTotals, n
 		graph.Budgets = tradeoff.RangeOf(p.Graph, r.GraphTotals.KeepAllPeak)

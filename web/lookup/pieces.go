@@ -131,7 +131,7 @@ func (m *Index) leaving() (at, left []int64) {
 // jump returns the first moment in [from, to) at which the use of a category jumps up. It returns from if the
 // use never does.
 func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
-	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
+	for i := x.FirstAt(from); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
 		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {
 			return a.At
 		}

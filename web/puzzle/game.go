@@ -42,8 +42,7 @@ func (g *Game) Open(level int) {
 		level = 0
 	}
 	g.level = level
-	best, _ := ParsePlan(g.Level().Best, len(g.Level().Layers))
-	g.best = g.played(best).Time
+	g.best = g.played(Choices(g.Level().Best)).Time
 	g.Reset()
 }
 

@@ -51,8 +51,7 @@ func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	v, err := base.With(o)
 	if err != nil {
-		s.alert(&Alert{Text: err.Error()})
-		return nil
+		return s.alert(&Alert{Text: err.Error()})
 	}
 	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
 	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {

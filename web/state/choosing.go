@@ -164,8 +164,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 
 // chooseWithin is choose with a given time limit; 0 means no limit.
 func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration) []Effect {
-	s.DOM++
-	s.Paint++
+	s.touch()
 	s.dragging = s.dragging && soon
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.unpreview()

@@ -123,12 +123,9 @@ func (m SetAxis) apply(s *State) []Effect {
 type SetLines struct{ Names []string }
 
 func (m SetLines) apply(s *State) []Effect {
-	lines := m.Names
-	if lines != nil {
-		lines = append([]string{}, lines...) // not nil if it is empty
-		slices.Sort(lines)
-		lines = slices.Compact(lines)
-	}
+	lines := slices.Clone(m.Names) // nil only if these are
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
 	s.View.Lines = nil
 	switch {
 	case lines == nil || slices.Equal(lines, s.chosenLines()):

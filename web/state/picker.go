@@ -85,16 +85,15 @@ func (m SetOption) apply(s *State) []Effect {
 	case m.Name == "batch" || m.Name == "seq":
 		size := map[string]*int{"batch": &o.Batch, "seq": &o.Tokens}[m.Name]
 		*size, _ = strconv.Atoi(m.Value)
-		return s.openVariant(base, o)
 	case base.Model() == nil:
 		o.Optimizer = m.Value
-		return s.openVariant(base, o)
+	default:
+		text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
+		if err != nil {
+			return s.alert(&Alert{Text: err.Error()})
+		}
+		o.Step = text
 	}
-	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
-	if err != nil {
-		return s.alert(&Alert{Text: err.Error()})
-	}
-	o.Step = text
 	return s.openVariant(base, o)
 }
 

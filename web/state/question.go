@@ -27,11 +27,8 @@ func (s *State) followQuestions() (out []Effect) {
 		return nil
 	}
 	out = s.questions.drop()
-	known, ok := s.complete.get(key)
-	if ok {
-		s.answers = known
-	}
-	if ok || a != nil {
+	s.answers, _ = s.complete.get(key)
+	if s.answers != nil || a != nil {
 		s.DOM++
 	}
 	return out

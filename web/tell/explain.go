@@ -31,8 +31,7 @@ func (m *Index) Sentence(t lookup.Target) string {
 		return m.bandSentence(sim.Category(t.Index))
 	case lookup.OnValue:
 		return m.LifeWords(engine.ValueID(t.Index))
-	}
-	if t.Kind == lookup.OnPlayhead {
+	case lookup.OnPlayhead:
 		return "Drag to move through the step."
 	}
 	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."

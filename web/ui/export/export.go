@@ -255,7 +255,5 @@ func curveOf(s *state.State, p *known.Picture) (out []point) {
 
 // sameSetting reports whether the other side o differs only in its strategy and budget.
 func sameSetting(s *state.State, o *state.Side) bool {
-	a, b := &s.Choice, &o.Choice
-	return s.Network == o.Network && a.Graph == b.Graph && a.ToHost == b.ToHost && a.ToDev == b.ToDev &&
-		a.Duplex == b.Duplex && a.Transfers == b.Transfers
+	return s.Network == o.Network && s.Choice.SettingKey() == o.Choice.SettingKey()
 }

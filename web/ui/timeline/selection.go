@@ -147,13 +147,10 @@ func TipLines(m *draw.Index, target lookup.Target, at time.Duration) []string {
 // tipValues is the largest number of values in the tooltip over the memory.
 const tipValues = 4
 
-// TipOfPlaces returns the tooltip for a target in the pictures of addresses.
-func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time.Duration) string {
-	if s := m.Sentence(target); s != "" {
+// TipOfPlaces returns the tooltip for a target in the pictures of addresses. at is draw.NoCursor in the map.
+func TipOfPlaces(m *draw.Places, target lookup.Target, at time.Duration) string {
+	if s := m.Sentence(target); s != "" || at == draw.NoCursor {
 		return s
-	}
-	if pic == draw.AddressMap || at < 0 {
-		return ""
 	}
 	return m.MapSentence(at)
 }

@@ -17,6 +17,7 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	set(s, 12, "markLine", "precision") // otherwise the library rounds to two decimals
 	set(s, "plan may use "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
+	line := s["markLine"].(node)
 	var areas []any
 	if p.Fits > p.From {
 		set(s, float64(p.Memory(p.From))/unit, "markArea", "data", "0", "0", "xAxis")
@@ -48,7 +49,6 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		case p.Width-x < width:
 			label["align"] = "right"
 		}
-		line := s["markLine"].(node)
 		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Memory(p.Device)) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		beyond := "" // unless the region is wide enough and has no other name
@@ -60,7 +60,6 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 				"itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
 			node{"xAxis": float64(p.Memory(p.To)) / unit}})
 	}
-	line := s["markLine"].(node)
 	if p.Bound > 0 {
 		quiet := look.Colours[display.Muted]
 		line["data"] = append(line["data"].([]any), node{"yAxis": p.onAxis(p.slowdown(p.Bound)),

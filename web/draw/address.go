@@ -246,7 +246,7 @@ func (x *Places) holesSentence(at time.Duration) string {
 	l := x.LevelAt(at)
 	n := 0
 	x.alive(at, func(*Block) { n++ })
-	return fmt.Sprintf("%s in %s · %s", format.Bytes(l.Used), countOf(n, "block"), x.holesShort(at))
+	return fmt.Sprintf("%s in %s · %s", format.Bytes(l.Used), format.CountOf(n, "block"), x.holesShort(at))
 }
 
 func (x *Places) holesShort(at time.Duration) string {
@@ -266,13 +266,6 @@ func (x *Places) shownAt(at time.Duration) Level {
 
 // LevelShown returns the use of memory at Moment, as the map shows it.
 func (x *Places) LevelShown() Level { return x.shownAt(x.Moment()) }
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return format.Count(n) + " " + what + "s"
-}
 
 // Sentence returns the name, the address and the lifetime of a buffer. It is empty for other targets.
 func (x *Places) Sentence(t lookup.Target) string {

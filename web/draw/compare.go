@@ -24,7 +24,7 @@ func (m *Index) drawDiffering(s *Scene, f *frame) {
 	}
 	words := "all blocks treated as in "
 	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n > 0 {
-		words = countOf(n, "block") + " not treated as in "
+		words = format.CountOf(n, "block") + " not treated as in "
 	}
 	s.Text(display.Muted, f.right, 13, display.End, words+f.Beside.Other)
 }

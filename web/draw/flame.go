@@ -253,7 +253,7 @@ func (x *Flame) Beside(i, right, down int) int {
 
 // Summary returns what the graph shows in a sentence.
 func (x *Flame) Summary() string {
-	return fmt.Sprintf("%s in %s.", format.Bytes(x.calls[0].Bytes), countOf(len(x.calls)-1, "call"))
+	return fmt.Sprintf("%s in %s.", format.Bytes(x.calls[0].Bytes), format.CountOf(len(x.calls)-1, "call"))
 }
 
 // Sentence returns the name and the size of a call. It is empty for other targets.

@@ -173,7 +173,7 @@ func (x *Passes) Idle(r int) (start, drain, between time.Duration) {
 // Summary returns what the picture shows in a sentence.
 func (x *Passes) Summary() string {
 	return fmt.Sprintf("%s with %s passes in %s. Rank %d is the fullest, with %s of %s without CUDA.",
-		countOf(len(x.ranks), "rank"), format.Count(x.Count()),
+		format.CountOf(len(x.ranks), "rank"), format.Count(x.Count()),
 		format.Duration(x.end), x.full, format.Bytes(x.most[x.full]), format.Bytes(x.room))
 }
 

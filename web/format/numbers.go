@@ -251,6 +251,14 @@ func Count(n int) string {
 	return s
 }
 
+// CountOf returns a number of things: "1 block", "12 blocks".
+func CountOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
 // Milliseconds formats a time as an exact number of milliseconds without a unit, for tables: "411.2".
 func Milliseconds(d time.Duration) string {
 	s := trimZeros(fixed(magnitude(int64(d)), 1e6, 6, nearest))

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
+	"memtide/web/format"
 )
 
 // Look is how a person looks at a choice, as far as links say it; view.View embeds it. A new
@@ -184,7 +184,7 @@ func (r *Range) String() string {
 	if *r == (Range{}) {
 		return ""
 	}
-	return formatMS(r.From) + "-" + formatMS(r.To)
+	return format.Milliseconds(r.From) + "-" + format.Milliseconds(r.To)
 }
 
 // Set parses the form of String.
@@ -206,7 +206,7 @@ func (m *moment) String() string {
 	if *m <= 0 {
 		return ""
 	}
-	return formatMS(time.Duration(*m))
+	return format.Milliseconds(time.Duration(*m))
 }
 
 func (m *moment) Set(value string) error {
@@ -233,9 +233,4 @@ func parseMS(s string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseUint(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 62)
 	return time.Duration(n), err
-}
-
-func formatMS(d time.Duration) string {
-	s := fmt.Sprintf("%d.%06d", d/time.Millisecond, d%time.Millisecond)
-	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }

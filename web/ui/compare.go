@@ -226,10 +226,7 @@ func fewer(n int) string {
 	if n < 0 {
 		n, word = -n, "fewer"
 	}
-	if n == 1 {
-		return "1 " + word + " block"
-	}
-	return format.Count(n) + " " + word + " blocks"
+	return format.CountOf(n, word+" block")
 }
 
 // fitWords says whether the schedule of p fits its device: in words about one schedule, and about two with the same

@@ -286,10 +286,7 @@ func valueWords(s *state.State, args engine.Args, name, value string) string {
 	case name != "batch":
 		return format.Count(n)
 	}
-	if n == 1 {
-		return "1 " + unit(s, args)
-	}
-	return format.Count(n) + " " + unit(s, args) + "s"
+	return format.CountOf(n, unit(s, args))
 }
 
 // unit returns the word for one of a batch.

@@ -374,11 +374,7 @@ var strokes = map[display.Role]string{display.Forward: "of-both", display.Transf
 func sample(line string) string {
 	class, dash := strokes[chart.Role(line)], ""
 	if dashes := chart.Dash(line); dashes != nil {
-		list := make([]string, len(dashes))
-		for i, n := range dashes {
-			list[i] = strconv.Itoa(n)
-		}
-		dash = ` stroke-dasharray="` + strings.Join(list, " ") + `"`
+		dash = ` stroke-dasharray="` + strings.Trim(fmt.Sprint(dashes), "[]") + `"`
 	}
 	return fmt.Sprintf(`<svg width="26" height="8" aria-hidden="true"><path class="%s" d="M0 4H26"%s/></svg>`,
 		class, dash)

@@ -39,10 +39,7 @@ func (c *Selection) Count() string {
 	if i := c.S.View.Wait(); i >= 0 && i < n {
 		return fmt.Sprintf("%s of %s", format.Count(i+1), format.Count(n))
 	}
-	if n == 1 {
-		return "1 wait"
-	}
-	return format.Count(n) + " waits"
+	return format.CountOf(n, "wait")
 }
 
 // Title returns the question that the explanation answers.

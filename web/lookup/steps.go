@@ -15,9 +15,7 @@ func (m *Index) StageOf(t Target) int {
 	case t.Kind == OnStage:
 		return t.Index
 	case t.Kind == OnSpan:
-		if k := m.StageOfSpan(&m.Trace.Spans[t.Index]); k <= len(m.Sizes) {
-			return k
-		}
+		return m.StageOfSpan(&m.Trace.Spans[t.Index])
 	case t.Kind == OnGap:
 		return m.stageOfValue(m.Trace.Gaps[t.Index].Value)
 	case t.Kind == OnValue:
@@ -149,9 +147,6 @@ func (m *Index) Lit(t Target) int {
 		if c := m.Span(m.Trace.Gaps[t.Index].Cause); c != nil {
 			k = m.StageOfSpan(c)
 		}
-	}
-	if k > len(m.Sizes) {
-		return 0
 	}
 	return k
 }

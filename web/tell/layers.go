@@ -209,7 +209,7 @@ func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
 		r := &rows[i]
 		row := []string{strconv.Itoa(r.Stage), r.Name, DecisionLetter(r.Decision), strconv.FormatInt(int64(r.Size), 10)}
 		for _, d := range [...]time.Duration{r.Forward, r.Backward, r.Recompute, r.Copies, r.Slack, r.Waiting} {
-			row = append(row, strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64))
+			row = append(row, format.Milliseconds(d))
 		}
 		cells = append(cells, append(row, r.Why))
 	}

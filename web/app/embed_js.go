@@ -244,13 +244,13 @@ func (e *embed) follow(fragment string) {
 		e.fault("open", permalink.Refusal(notes))
 		return
 	}
-	if l.Frame.Theme != "" {
-		e.theme(l.Frame.Theme)
-	}
 	e.navigate(l, m)
 }
 
 func (e *embed) navigate(l link.Link, m state.Start) {
+	if l.Frame.Theme != "" {
+		e.theme(l.Frame.Theme)
+	}
 	e.page.Keep = l
 	e.Do(state.Navigate(m))
 }

@@ -179,8 +179,8 @@ func Value(args engine.Args, name string) string {
 	return Option(name).Default
 }
 
-// Sized returns args with a usual size of what a diffusion model makes, if args say none of its kind: of pictures, or of
-// videos. Reference pictures are left out if the model reads none, and sequences end where a model has no position.
+// Sized returns args with a usual size of what a diffusion model makes, if args say none of its kind: of pictures, or
+// of videos. Reference pictures are left out if the model reads none, and sequences end where a model has no position.
 func Sized(args engine.Args, model string) engine.Args {
 	m := Lookup(model)
 	if !Pictures(model) {

@@ -68,6 +68,12 @@ func Edits(model string) bool {
 	return slices.ContainsFunc(known, func(part string) bool { return strings.Contains(model, part) })
 }
 
+// Videos reports whether a model, given by its id or its config.json, makes videos.
+func Videos(model string) bool {
+	m := Lookup(model)
+	return m != nil && m.Videos || strings.Contains(model, "3DModel")
+}
+
 // Experts reports whether a model, given by its id or its config.json, has experts.
 func Experts(model string) bool {
 	m := Lookup(model)
@@ -193,7 +199,7 @@ func Sized(args engine.Args, model string) engine.Args {
 		args = With(args, "references", "0")
 	}
 	frames, height, width, unit := "1", "512", "512", "pictures"
-	if m != nil && m.Videos {
+	if Videos(model) {
 		frames, height, width, unit = "81", "480", "832", "videos"
 	}
 	if Unit(args) == unit {

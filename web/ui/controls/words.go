@@ -109,6 +109,9 @@ func words(s *state.State, list []offer, said bool) (out []Word) {
 	return out
 }
 
+// ofWords are options that mean nothing to models that make pictures.
+var ofWords = []string{"objective", "logits", "program", "towers", "kernels", "prompt", "loss"}
+
 // offers reports whether the sentence about the step with args can have an option.
 func offers(s *state.State, args engine.Args, name string) bool {
 	model, alone := modelOf(s), s.Step != nil
@@ -116,6 +119,10 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	switch {
 	case !ask.Matters(args, name):
 		return false
+	case slices.Contains(ofWords, name) && ask.Pictures(model):
+		return !is(name, ask.Option(name).Default)
+	case name == "frames":
+		return ask.Videos(model) || !is(name, "1")
 	case ask.Pictured(name):
 		return args["height"] != "" || ask.Pictures(model)
 	case name == "seq":
@@ -142,8 +149,6 @@ func offers(s *state.State, args engine.Args, name string) bool {
 		return (ask.Experts(model) || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
 	case name == "autocast", name == "no-autocast": // of Transformers' modules
 		return ask.Transformers(args) || !is(name, ask.Option(name).Default)
-	case name == "objective", name == "logits", name == "program":
-		return !ask.Pictures(model)
 	case slices.ContainsFunc(spread, func(x offer) bool { return x.name == name }):
 		return !is("gpus", "1") && (name != "schedule" || !is("pp", "1"))
 	case slices.ContainsFunc(policy, func(x offer) bool { return x.name == name }):

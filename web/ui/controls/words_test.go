@@ -29,9 +29,10 @@ func said(s *state.State, is bool) (out []string) {
 
 // TestStepControls checks that every option of a step that is open by itself has one control, in the sentence or in
 // what it can still say. Those about sides are there only for models of pictures, and in place of tokens once they are
-// chosen. Those about several cards are there only for several.
+// chosen, and those about frames only for models of videos. Those about several cards are there only for several.
 func TestStepControls(t *testing.T) {
-	const diffuser, config = `{"_class_name": "FluxTransformer2DModel"}`, `{"model_type": "llama"}`
+	const diffuser, video = `{"_class_name": "FluxTransformer2DModel"}`, `{"_class_name": "WanTransformer3DModel"}`
+	const config = `{"model_type": "llama"}`
 	sides := []string{"frames", "height", "width"}
 	for _, c := range []struct {
 		model string
@@ -41,8 +42,9 @@ func TestStepControls(t *testing.T) {
 		{config, engine.Args{"gpus": "2", "seq": "1024", "ep": "2"}, append(sides, "beside")},
 		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "beside", "shard", "ep", "split")},
 		{config, engine.Args{"lora": "8", "host": "yes"}, append(sides, "beside", "states", "shard", "tp", "cp", "ep", "pp", "schedule")},
-		{diffuser, engine.Args{"gpus": "2"}, []string{"ep", "objective", "logits", "program"}},
-		{diffuser, engine.Args{"gpus": "2", "height": "512"}, []string{"seq", "ep", "objective", "logits", "program"}},
+		{diffuser, engine.Args{"gpus": "2"}, append(ofWords, "ep", "frames")},
+		{diffuser, engine.Args{"gpus": "2", "height": "512"}, append(ofWords, "seq", "ep", "frames")},
+		{video, engine.Args{"gpus": "2", "height": "512"}, append(ofWords, "seq", "ep", "references")},
 		{"gpt2", engine.Args{"gpus": "2"}, append(sides, "beside", "towers", "kernels", "ep")},
 	} {
 		s := state.New()

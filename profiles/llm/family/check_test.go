@@ -3,6 +3,7 @@ package family_test
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -43,6 +44,24 @@ func (o object) with(more object) []byte {
 		panic(err)
 	}
 	return text
+}
+
+// checkParams checks the parameters of the model that config describes, and that the part of the config that links contain
+// reads as the same model, with the same notes.
+func checkParams(t *testing.T, name string, config []byte, want int64) {
+	t.Helper()
+	m, err := family.Read(config)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if got := m.Params(); got != want {
+		t.Errorf("%s: %d parameters, want %d (%+d)", name, got, want, got-want)
+	}
+	again, err := family.Read([]byte(m.Config))
+	if err != nil || !reflect.DeepEqual(again, m) {
+		t.Errorf("%s: passed on as %s it reads as %+v (%v), want %+v", name, m.Config, again, err, m)
+	}
 }
 
 // Every number that describes a model has a range. A number outside of it is refused by its key.

@@ -68,14 +68,7 @@ func TestOfClass(t *testing.T) {
 		{"DINOv2 with registers", object{"model_type": "dinov2_with_registers", "image_size": 518, "patch_size": 14},
 			86_586_626},
 	} {
-		m, err := family.Read(c.config.with(nil))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if got := m.Params(); got != c.want {
-			t.Errorf("%s: %d parameters, want %d", c.name, got, c.want)
-		}
+		checkParams(t, c.name, c.config.with(nil), c.want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package family_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,14 +32,7 @@ func TestRead(t *testing.T) {
 		{`{"model_type":"mpt","n_layers":32,"d_model":4096,"n_heads":32,"expansion_ratio":4,"max_seq_len":2048,"vocab_size":50432,"no_bias":true,"attn_config":{"alibi":true}}`, 6649286656},
 		{`{"model_type":"phi","num_hidden_layers":32,"hidden_size":2560,"num_attention_heads":32,"intermediate_size":10240,"vocab_size":51200}`, 2779683840},
 	} {
-		m, err := family.Read([]byte(c.config))
-		if err != nil {
-			t.Errorf("%.40s: %v", c.config, err)
-			continue
-		}
-		if got := m.Params(); got != c.want {
-			t.Errorf("%s: got %d parameters, want %d (%+d)", m.Name, got, c.want, got-c.want)
-		}
+		checkParams(t, fmt.Sprintf("%.60s", c.config), []byte(c.config), c.want)
 	}
 }
 

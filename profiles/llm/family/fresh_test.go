@@ -1,7 +1,7 @@
 package family_test
 
 import (
-	"reflect"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -58,18 +58,7 @@ func TestOtherFiles(t *testing.T) {
 		{`{"model_type":"qwen3","hidden_size":1024,"intermediate_size":3072,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"vocab_size":151936,"tie_word_embeddings":true}`,
 			596_049_920},
 	} {
-		m, err := family.Read([]byte(c.config))
-		if err != nil {
-			t.Errorf("%.60s: %v", c.config, err)
-			continue
-		}
-		if got := m.Params(); got != c.want {
-			t.Errorf("%.60s: %d parameters, want %d (%+d)", c.config, got, c.want, got-c.want)
-		}
-		again, err := family.Read([]byte(m.Config))
-		if err != nil || !reflect.DeepEqual(again, m) {
-			t.Errorf("%.60s: passed on as %s it reads as %+v (%v), want %+v", c.config, m.Config, again, err, m)
-		}
+		checkParams(t, fmt.Sprintf("%.60s", c.config), []byte(c.config), c.want)
 	}
 }
 

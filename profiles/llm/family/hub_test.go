@@ -1,7 +1,6 @@
 package family_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
@@ -67,18 +66,7 @@ var hub = map[string]struct {
 // for the part of a file that links contain.
 func TestHub(t *testing.T) {
 	for name, c := range hub {
-		m, err := family.Read([]byte(c.config))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := m.Params(); got != c.want {
-			t.Errorf("%s: %d parameters, want %d (%+d)", name, got, c.want, got-c.want)
-		}
-		again, err := family.Read([]byte(m.Config))
-		if err != nil || !reflect.DeepEqual(again, m) {
-			t.Errorf("%s: passed on as %s it reads as %+v (%v), want %+v", name, m.Config, again, err, m)
-		}
+		checkParams(t, name, []byte(c.config), c.want)
 	}
 }
 

@@ -57,14 +57,7 @@ func TestVariants(t *testing.T) {
 			"num_attention_heads": 4, "image_size": 16, "patch_size": 8, "use_swiglu_ffn": true},
 			3*64*h + h + 5*h + 2*h + 2*h + (2*2*h + 2) + (4*(h*h+h) + 2*(h*88+88) + 88*h + h + 4*h + 2*h)},
 	} {
-		m, err := family.Read(c.config.with(nil))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if got := m.Params(); got != c.want {
-			t.Errorf("%s: %d parameters, want %d", c.name, got, c.want)
-		}
+		checkParams(t, c.name, c.config.with(nil), c.want)
 	}
 }
 

@@ -30,9 +30,9 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	if d.Narrow {
 		e = b.e
 	}
-	vectors := 6 + given(d.Timed, 3)
+	vectors := 6 + given(d.Newer, 3)
 	gates := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(batch*vectors*h, e))
-	b.extra("scales", (vectors+given(d.Timed, 2))*h)
+	b.extra("scales", (vectors+given(d.Newer, 2))*h)
 	whole := func(v valueID, name string, rows int64) valueID {
 		if d.Bare {
 			return v
@@ -60,7 +60,7 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 		b.aside("n2.stat", size(t, 8)+size(2*h, 4))
 	} else if d.Sound > 0 {
 		n = b.normAs(FormInput, x, "n2", t, h, 0)
-		if d.Timed {
+		if d.Newer {
 			n = b.shifted(n, "n2")
 		}
 	}
@@ -71,7 +71,7 @@ func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	if d.Seen > 0 {
 		y = b.add(op{in: []valueID{y, b.beside(n, q, "cross.added.", d.Seen, whole)}}, "cross.both", bytes)
 	}
-	if y = b.linear(gated(y, h), "cross.o", h, h, h); d.Timed {
+	if y = b.linear(gated(y, h), "cross.o", h, h, h); d.Newer {
 		x = b.gatedSum(x, y, gates, "cross.gate", bytes)
 	} else {
 		x = b.sum(x, y)
@@ -99,7 +99,7 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	states := b.add(op{in: []valueID{n}}, name+"states", 0)
 	var k, v valueID
 	b.over(rows, func() {
-		if b.k.Dit.Timed {
+		if b.k.Dit.Newer {
 			states = b.add(op{in: []valueID{states}, keeps: trainedKeep(b.s, states)}, name+"states.scaled", b.act(h))
 		}
 		k = whole(b.linear(states, name+"k", h, h, h), name+"kn", rows)
@@ -121,7 +121,7 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 // head, which a product makes of n. Without such gates the function returns the result itself.
 func (b *builder) headGates(n valueID, name string) func(a valueID, width int64) valueID {
 	heads := b.k.Heads
-	if !b.k.Dit.HeadGates {
+	if !b.k.Dit.Newer {
 		return func(a valueID, _ int64) valueID { return a }
 	}
 	logits := b.linear(n, name+"logits", b.m.Hidden, heads, heads)

@@ -28,8 +28,7 @@ type Dit struct {
 	Bare      bool     // queries and keys have no norms
 	Sound     int64    // with Cross: tokens of a sound, a stream of its own (LTX-2)
 	SoundHead int64    // width of a head of the sound
-	HeadGates bool     // with Sound: a gate for each head multiplies what attention returns (LTX-2.3)
-	Timed     bool     // with Sound: the time scales the text and gates the attention to it, too (LTX-2.3)
+	Newer     bool     // with Sound: gates for each head, and the time scales the text and what attends to it (LTX-2.3)
 	NetPlain  bool     // with Sound: the net of latents has no biases (LTX-2.5)
 	TextOut   bool     // the block is the last one that reads the text
 	Still     bool     // references have scales of the time 0, so that each latent token has its own (Qwen-Image-Edit)
@@ -94,7 +93,7 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	case d.Sound > 0:
 		first("rotation of sound", size(batch*d.Sound*8*b.k.soundWidth(), 1), true)
 		first("text", size(batch*d.Text*(h+b.k.soundWidth()), b.e), true)
-		first("time", size(batch*(11+given(d.Timed, 5))*(h+b.k.soundWidth()), b.e), false)
+		first("time", size(batch*(11+given(d.Newer, 5))*(h+b.k.soundWidth()), b.e), false)
 	case d.Cross && d.Narrow:
 		first("text", size(batch*d.Text*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)

@@ -4,6 +4,7 @@ package pipedream
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -249,17 +250,18 @@ func describeOperator(o *chainify.Operator, description string) {
 	kind, _, _ := strings.Cut(description, "(")
 	kind, _, _ = strings.Cut(strings.TrimSpace(kind), " ")
 	o.Kind = profiles.Clip(kind)
-	rule, known := rules[kind]
-	o.Traits, o.Family = rule.traits, rule.family
-	if !known {
-		o.Traits = chainify.Guessed
+	o.Traits = chainify.Guessed
+	for _, r := range rules {
+		if slices.Contains(strings.Fields(r.kinds), kind) {
+			o.Traits, o.Family = r.traits, r.family
+		}
 	}
 	switch lower := strings.ToLower(kind); {
 	case strings.HasPrefix(kind, "Input") || kind == "input_ids" || kind == "attention_mask":
 		o.Traits |= chainify.IsInput
-	case rule.family == "" && strings.HasPrefix(lower, "conv"):
+	case o.Family == "" && strings.HasPrefix(lower, "conv"):
 		o.Traits, o.Family = chainify.SavesIn, "conv"
-	case rule.family == "" && (strings.HasPrefix(lower, "layer_") || strings.HasPrefix(lower, "cell")):
+	case o.Family == "" && (strings.HasPrefix(lower, "layer_") || strings.HasPrefix(lower, "cell")):
 		o.Traits = chainify.SavesIn // whole blocks that were profiled as one operator
 	}
 	if strings.Contains(description, "inplace") {
@@ -273,35 +275,22 @@ func describeOperator(o *chainify.Operator, description string) {
 	}
 }
 
-// pdRule is the family and the traits of a kind of operator.
-type pdRule struct {
-	family string
-	traits chainify.Traits
-}
-
-var rules = map[string]pdRule{
-	"Conv2d":                  {"conv", chainify.SavesIn},
-	"BatchNorm2d":             {"norm", chainify.SavesIn},
-	"LayerNorm":               {"norm", chainify.SavesIn},
-	"Linear":                  {"fc", chainify.SavesIn},
-	"Classifier":              {"fc", chainify.SavesIn},
-	"MaxPool2d":               {"pool", chainify.SavesIn},
-	"AvgPool2d":               {"pool", chainify.SavesIn},
-	"LSTM":                    {"rnn", chainify.SavesIn | chainify.SavesOut},
-	"EmuBidirLSTM":            {"rnn", chainify.SavesIn | chainify.SavesOut},
-	"RecurrentAttention":      {"attention", chainify.SavesIn | chainify.SavesOut},
-	"Embedding":               {"embed", chainify.SavesIn},
-	"SoftmaxCrossEntropyLoss": {"act", chainify.SavesIn},
-	"ReLU":                    {"act", chainify.SavesOut},
-	"Sigmoid":                 {"act", chainify.SavesOut},
-	"Tanh":                    {"act", chainify.SavesOut},
-	"Softmax":                 {"act", chainify.SavesOut},
-	"Dropout":                 {"act", 0},
-	"Add":                     {"", chainify.PassesGrad},
-	"Concat":                  {"", chainify.PassesGrad},
-	"View":                    {"", chainify.IsView | chainify.PassesGrad},
-	"Flatten":                 {"", chainify.IsView | chainify.PassesGrad},
-	"reshape_input":           {"", chainify.IsView | chainify.PassesGrad},
-	"__getitem__":             {"", chainify.IsView | chainify.PassesGrad},
-	"Size":                    {"", chainify.IsView | chainify.IsShape},
+// rules are the families and the traits of kinds of operators.
+var rules = []struct {
+	kinds, family string
+	traits        chainify.Traits
+}{
+	{"Conv2d", "conv", chainify.SavesIn},
+	{"BatchNorm2d LayerNorm", "norm", chainify.SavesIn},
+	{"Linear Classifier", "fc", chainify.SavesIn},
+	{"MaxPool2d AvgPool2d", "pool", chainify.SavesIn},
+	{"LSTM EmuBidirLSTM", "rnn", chainify.SavesIn | chainify.SavesOut},
+	{"RecurrentAttention", "attention", chainify.SavesIn | chainify.SavesOut},
+	{"Embedding", "embed", chainify.SavesIn},
+	{"SoftmaxCrossEntropyLoss", "act", chainify.SavesIn},
+	{"ReLU Sigmoid Tanh Softmax", "act", chainify.SavesOut},
+	{"Dropout", "act", 0},
+	{"Add Concat", "", chainify.PassesGrad},
+	{"View Flatten reshape_input __getitem__", "", chainify.IsView | chainify.PassesGrad},
+	{"Size", "", chainify.IsView | chainify.IsShape},
 }

@@ -345,13 +345,11 @@ func ltx(c *config, m *llm.Model) {
 func ltx2(c *config, m *llm.Model) {
 	const text, sound = 1024, 126
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
-	gates, timed, projects := c.flag("gated_attn", false), c.flag("cross_attn_mod", false),
-		c.flag("use_prompt_embeddings", true)
-	if c.flag("audio_gated_attn", false) != gates {
-		c.unknown("audio_gated_attn", unclear)
-	}
-	if c.flag("audio_cross_attn_mod", false) != timed {
-		c.unknown("audio_cross_attn_mod", unclear)
+	newer, projects := c.flag("gated_attn", false), c.flag("use_prompt_embeddings", true)
+	for _, key := range []string{"cross_attn_mod", "audio_gated_attn", "audio_cross_attn_mod"} {
+		if c.flag(key, false) != newer {
+			c.unknown(key, unclear)
+		}
 	}
 	c.flags(false, unclear, "norm_elementwise_affine")
 	c.flags(true, unclear, "attention_bias", "attention_out_bias", "audio_ff_bias", "use_prompt_adaln_single")
@@ -371,7 +369,7 @@ func ltx2(c *config, m *llm.Model) {
 	for _, h := range []int64{h, width} { // four scales and a gate of what streams hear
 		e.Params += 2*(product(256, h)+product(h, h)) + 5*product(h, h)
 		e.Each += 2 * (512 + 8*h)
-		if timed { // three scales of the attention to the text, and two of the text
+		if newer { // three scales of the attention to the text, and two of the text
 			e.Params += product(256, h) + 6*product(h, h)
 			e.Each += 512 + 8*h
 		}
@@ -384,7 +382,7 @@ func ltx2(c *config, m *llm.Model) {
 		e.Params += h
 	}
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 4 * (h + width), Sound: sound,
-		SoundHead: head, HeadGates: gates, Timed: timed, NetPlain: !c.flag("ff_bias", true)}
+		SoundHead: head, Newer: newer, NetPlain: !c.flag("ff_bias", true)}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 	c.note("A sound of %d tokens, of five seconds, is beside the latents, too.", sound)
 }

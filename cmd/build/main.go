@@ -86,7 +86,9 @@ func main() {
 		if *address != "" {
 			s.address = strings.TrimSuffix(*address, "/") + "/"
 		}
-		stale, stalePython := s.generate(), s.singlePython()
+		stale := s.generate()
+		single := onePython(os.DirFS(filepath.Join(s.root, pythonPackage)))
+		stalePython := replace(filepath.Join(s.root, pythonFile), single)
 		switch {
 		case stale && *check:
 			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s",

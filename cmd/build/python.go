@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,11 +24,6 @@ var (
 	relativeImport = regexp.MustCompile(`(?m)^from \.(\w+) import (?:\([^)]*\)|[^(\n]*)\n`)
 	plainImport    = regexp.MustCompile(`(?m)^import \w+\n`)
 )
-
-// singlePython regenerates the single file, and reports whether it has changed.
-func (s *site) singlePython() (stale bool) {
-	return replace(filepath.Join(s.root, pythonFile), onePython(os.DirFS(filepath.Join(s.root, pythonPackage))))
-}
 
 // onePython returns the modules of a Python package as one file: each module after those that it
 // imports, __main__ last, without the imports from each other. Therefore only one module may

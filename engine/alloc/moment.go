@@ -11,8 +11,7 @@ import (
 // Moment says how memory is used after an event.
 type Moment struct {
 	Event    int
-	Asked    engine.Bytes // the sum of the sizes of the buffers that are placed
-	Used     engine.Bytes // the bytes that they occupy; the difference is internal fragmentation
+	Used     engine.Bytes // the bytes that placed buffers occupy
 	Reserved engine.Bytes // the memory taken from the device
 	Largest  engine.Bytes // the largest hole in the reserved memory
 }
@@ -40,14 +39,14 @@ func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]
 			return nil, err
 		}
 		w.advance(i)
-		addr, size, asked := l.Addr[e.Buffer], l.extent(r, e.Buffer), r.Buffers[e.Buffer].Bytes
+		addr, size := l.Addr[e.Buffer], l.extent(r, e.Buffer)
 		switch {
 		case addr == NoAddr:
 		case e.Free:
-			w.now.Asked, w.now.Used = w.now.Asked-asked, w.now.Used-size
+			w.now.Used -= size
 			w.release(addr, size)
 		default:
-			w.now.Asked, w.now.Used = w.now.Asked+asked, w.now.Used+size
+			w.now.Used += size
 			w.reach(addr + size)
 			w.occupy(addr, size)
 		}

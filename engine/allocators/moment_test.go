@@ -83,7 +83,7 @@ func TestMomentsBySlowSearch(t *testing.T) {
 	}
 }
 
-// The memory that PyTorch reserves grows by segments, and Asked does not contain the rounding.
+// The memory that PyTorch reserves grows by segments, and what is used contains the rounding.
 func TestMomentsOfSegments(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{
 		{Name: "a", Bytes: 3 * engine.MiB}, {Name: "b", Bytes: 100}, {Name: "a", Free: true},
@@ -102,10 +102,10 @@ func TestMomentsOfSegments(t *testing.T) {
 	}
 	const mib = engine.MiB
 	for i, want := range []alloc.Moment{
-		{Event: 0, Asked: 3 * mib, Used: 3 * mib, Reserved: 20 * mib, Largest: 17 * mib},
-		{Event: 1, Asked: 3*mib + 100, Used: 3*mib + 512, Reserved: 22 * mib, Largest: 17 * mib},
-		{Event: 2, Asked: 100, Used: 512, Reserved: 22 * mib, Largest: 20 * mib},
-		{Event: 3, Asked: 4*mib + 100, Used: 4*mib + 512, Reserved: 22 * mib, Largest: 16 * mib},
+		{Event: 0, Used: 3 * mib, Reserved: 20 * mib, Largest: 17 * mib},
+		{Event: 1, Used: 3*mib + 512, Reserved: 22 * mib, Largest: 17 * mib},
+		{Event: 2, Used: 512, Reserved: 22 * mib, Largest: 20 * mib},
+		{Event: 3, Used: 4*mib + 512, Reserved: 22 * mib, Largest: 16 * mib},
 	} {
 		if got[i] != want {
 			t.Errorf("after event %d: got %+v, want %+v", i, got[i], want)
@@ -128,7 +128,7 @@ func TestMomentsOfChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last, want := got[4], (alloc.Moment{Event: 4, Asked: 5, Used: 8, Reserved: 24, Largest: 16}); last != want {
+	if last, want := got[4], (alloc.Moment{Event: 4, Used: 8, Reserved: 24, Largest: 16}); last != want {
 		t.Errorf("in the end: got %+v, want %+v", last, want)
 	}
 }
@@ -147,11 +147,11 @@ func TestMomentsWithinSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []alloc.Moment{
-		{Event: 0, Asked: 4, Used: 4, Reserved: 10, Largest: 6},
-		{Event: 1, Asked: 10, Used: 10, Reserved: 20, Largest: 6},
-		{Event: 2, Asked: 6, Used: 6, Reserved: 20, Largest: 10},
+		{Event: 0, Used: 4, Reserved: 10, Largest: 6},
+		{Event: 1, Used: 10, Reserved: 20, Largest: 6},
+		{Event: 2, Used: 6, Reserved: 20, Largest: 10},
 		{Event: 3, Reserved: 20, Largest: 20}, // adjacent segments form one hole, even if no buffer can use it
-		{Event: 4, Asked: 1, Used: 1, Reserved: 10, Largest: 7},
+		{Event: 4, Used: 1, Reserved: 10, Largest: 7},
 	} {
 		if got[i] != want {
 			t.Errorf("after event %d: got %+v, want %+v", i, got[i], want)

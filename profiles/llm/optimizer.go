@@ -172,12 +172,6 @@ func (s *Setup) muonTemps(w weight) []engine.Bytes {
 	return []engine.Bytes{size(w.n, s.Grad), size(w.n, 2), gram, gram, size(w.n, 2)}
 }
 
-// muonFlops returns the operations of Muon's iterations for one weight.
-func muonFlops(w weight) float64 {
-	side := float64(min(w.rows, w.cols))
-	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)
-}
-
 // hybridClones returns the bytes of masters that Megatron's optimizer for card and host has of the card's part of all
 // weights, until a second one is made of a rank's share [Megatron-LM: core/optimizer/distrib_optimizer.py, __init__].
 func (p *program) hybridClones() (sum engine.Bytes) {

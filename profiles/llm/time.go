@@ -198,7 +198,9 @@ func (p *program) stepSeconds(c *Card) float64 {
 			trained += float64(p.s.at(w, 1, 1))
 		}
 		if p.s.orthogonal(w) {
-			matrices += muonFlops(w) / float64(p.s.split(w))
+			side := float64(min(w.rows, w.cols)) // Muon's iterations are products of matrices
+			flops := side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)
+			matrices += muonSteps * flops / float64(p.s.split(w))
 		}
 	}
 	if p.s.HostStep {

@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -366,10 +367,12 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 		}
 		return
 	}
-	if why, ok := refusals[n.Op]; ok {
-		profiles.End(&profiles.FormatError{Found: "the operator is not supported: " + why,
-			Expected: "Operators of convolutional networks and transformers are read.",
-			Remedy:   "Measure the network with the collector."})
+	for _, r := range refusals {
+		if slices.Contains(strings.Fields(r.names), n.Op) {
+			profiles.End(&profiles.FormatError{Found: "the operator is not supported: " + r.why,
+				Expected: "Operators of convolutional networks and transformers are read.",
+				Remedy:   "Measure the network with the collector."})
+		}
 	}
 	for i, name := range n.Out {
 		t := g.known[name]

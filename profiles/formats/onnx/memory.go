@@ -417,16 +417,12 @@ var ruleTable = []onnxRule{
 	{"FusedAttention", sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
 }
 
-// refusals holds the reason why a common operator is not read.
-var refusals = map[string]string{
-	"LSTM": "recurrent layers keep sets that depend on the library",
-	"GRU":  "recurrent layers keep sets that depend on the library",
-	"RNN":  "recurrent layers keep sets that depend on the library",
-	"If":   "what it runs depends on values", "Loop": "how often it runs depends on values",
-	"Scan":              "how often it runs depends on values",
-	"NonZero":           "the size of its result depends on values",
-	"NonMaxSuppression": "the size of its result depends on values",
-	"QLinearConv":       "integer arithmetic is not trained", "QLinearMatMul": "integer arithmetic is not trained",
-	"ConvInteger": "integer arithmetic is not trained", "MatMulInteger": "integer arithmetic is not trained",
-	"QuantizeLinear": "integer arithmetic is not trained", "DequantizeLinear": "integer arithmetic is not trained",
+// refusals are the reasons why common operators are not read.
+var refusals = []struct{ names, why string }{
+	{"LSTM GRU RNN", "recurrent layers keep sets that depend on the library"},
+	{"If", "what it runs depends on values"},
+	{"Loop Scan", "how often it runs depends on values"},
+	{"NonZero NonMaxSuppression", "the size of its result depends on values"},
+	{"QLinearConv QLinearMatMul ConvInteger MatMulInteger QuantizeLinear DequantizeLinear",
+		"integer arithmetic is not trained"},
 }

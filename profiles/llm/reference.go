@@ -17,7 +17,7 @@ func (s *Setup) refers() bool { return s.Objective == ObjectiveDPO || s.Objectiv
 func (s *Setup) checkReference() {
 	if s.refers() && (s.Stages > 1 || s.encoder != nil || s.Model.Latents != nil || s.HostWeights ||
 		s.Model.has(func(k *Block) bool { return k.Unet != nil || k.Cross })) {
-		refuse("the reference of %s is known for decoders whose weights are on cards that have all layers: want -pp 1 and no -host-weights", s.Objective)
+		refuse("the reference of %s is known of language models without an encoder whose weights are on cards with all layers: want one of these, -pp 1 and no -host-weights", s.Objective)
 	}
 }
 

@@ -27,6 +27,9 @@ func (l Latents) Said() string {
 		}
 		text = frames + " x " + text
 	}
+	if l.Edits {
+		text += ", and as many for each of -references"
+	}
 	return text
 }
 
@@ -44,9 +47,10 @@ func (s *Setup) pictured(counted bool) error {
 		return fmt.Errorf("%s makes no pictures, so frames, height and width mean nothing to it; want seq, the tokens of a sequence", s.Model.Name)
 	case !chosen:
 		return fmt.Errorf("frames and width are of no height; want all sides, for example -side 480x832")
-	}
-	if counted {
+	case counted:
 		return fmt.Errorf("seq and a side both say how many tokens there are; want one of them")
+	case s.References > 0 && !l.Edits:
+		return fmt.Errorf("references is %d; %s reads no reference pictures, want 0", s.References, s.Model.Name)
 	}
 	s.Width = cmp.Or(s.Width, s.Height)
 	for _, side := range []int64{s.Height, s.Width} {
@@ -56,9 +60,6 @@ func (s *Setup) pictured(counted bool) error {
 				max(low, step), max(low, step)+step)
 		}
 	}
-	if s.References > 0 && !l.Edits {
-		return fmt.Errorf("references is %d; %s reads no reference pictures, want 0", s.References, s.Model.Name)
-	}
 	s.Seq = s.Height / l.Side * (s.Width / l.Side) * (1 + s.References)
 	switch {
 	case s.Frames == 1:
@@ -67,8 +68,7 @@ func (s *Setup) pictured(counted bool) error {
 	case (s.Frames-1)%l.Frames != 0:
 		low := s.Frames - (s.Frames-1)%l.Frames
 		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames,
-			s.Model.Name,
-			l.Frames, low, low+l.Frames)
+			s.Model.Name, l.Frames, low, low+l.Frames)
 	default:
 		s.Seq *= l.deep(s.Frames)
 	}

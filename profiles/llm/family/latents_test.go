@@ -211,14 +211,17 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestReferences checks that a reference picture adds as many tokens as the picture that is made, and is refused by
-// networks that read none.
+// TestReferences checks that a reference picture adds as many tokens as the picture that is made, as a note says, and is
+// refused by networks that read none.
 func TestReferences(t *testing.T) {
 	for _, k := range ask.Diffusers {
 		args := engine.Args{"height": "1024"}
 		one, err := llm.New(family.Lookup(k.ID), args)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if notes := family.Lookup(k.ID).Notes; strings.Contains(strings.Join(notes, " "), "-references") != ask.Edits(k.ID) {
+			t.Errorf("%s: notes %q; want -references in them only if it reads some", k.ID, notes)
 		}
 		args["references"] = "2"
 		a, err := llm.New(family.Lookup(k.ID), args)

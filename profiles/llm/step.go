@@ -73,6 +73,9 @@ func newProgram(s *Setup, of share) *program {
 	blocks := map[kind]*block{}
 	seen := map[string]bool{}
 	played := func(layer int64, k kind) *block {
+		if b := blocks[k]; b != nil { // once a kind is first with no shared value, it never is again
+			return b
+		}
 		before := maps.Clone(seen)
 		t := newBlock(s, layer, k.needs, seen)
 		k.shared = t.firsts()

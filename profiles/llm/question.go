@@ -32,6 +32,10 @@ func New(m *Model, args engine.Args) (Ask, error) {
 			References: n("references")},
 			HeadLoss: HeadLoss{Nexts: n("mtp"), LateHead: n("defer-head")},
 			Layout:   Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
+	if a.Context >= a.Card.Memory {
+		return a, fmt.Errorf("CUDA and an engine for rollouts take %s of a card of %s: want -context and -rollout below that",
+			a.Context.Text(), a.Card.Memory.Text())
+	}
 	a.Args, a.Setup.Recompute = ask.Plain(args), ask.Modules(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err

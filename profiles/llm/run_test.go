@@ -258,6 +258,15 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("12 cards, %s of 8: %v; want that they do not divide", ranks, err)
 		}
 	}
+	for _, most := range []engine.Args{
+		{"device": "l4", "context": "23034"},
+		{"device": "l4", "context": "7000", "objective": "grpo", "prompt": "100", "rollout": "16"},
+	} {
+		_, err := New(good.Model, most)
+		if err == nil || !strings.Contains(err.Error(), "GiB of a card of ") {
+			t.Errorf("%v leave nothing of the card: %v; want that in words", most, err)
+		}
+	}
 	steps := engine.Args{"step-in-backward": "yes", "accumulate": "2"}
 	if a, err := New(good.Model, steps); err == nil {
 		if _, err := a.Estimate(); err == nil {

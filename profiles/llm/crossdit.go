@@ -169,8 +169,8 @@ func (b *builder) soundDit(x valueID) valueID {
 		defer func() { b.scope = "" }()
 		parts[1] = sound.crossDit(parts[1], func(y valueID) valueID {
 			own := sound.normAs(FormInput, y, "n4", tokens, m.Hidden, 0)
-			x = b.hears(x, n, own, &sound)
-			return sound.hears(y, own, n, b)
+			x = b.hears(x, n, own, &sound, "heard.")
+			return sound.hears(y, own, n, b, "seen.")
 		})
 		return x
 	})
@@ -178,21 +178,22 @@ func (b *builder) soundDit(x valueID) valueID {
 }
 
 // hears adds the attention of a stream to another one, by heads as wide as the sound's, to x. Both are normalised, and
-// scaled anew. Rotations of halves of heads keep a copy of half the sines for queries and for keys.
-func (b *builder) hears(x, own, other valueID, from *builder) valueID {
+// scaled anew. Rotations of halves of heads keep a copy of half the sines for queries and for keys. The names of weights
+// begin with name.
+func (b *builder) hears(x, own, other valueID, from *builder, name string) valueID {
 	h, t, keys, width := b.m.Hidden, b.outer, from.outer, b.k.soundWidth()
 	own, other = b.shifted(own, "hears"), from.shifted(other, "heard")
 	b.extra("scales", 5*h) // with a gate
-	gated := b.headGates(own, "")
-	q := b.normAs(FormUsual, b.linear(own, "q", h, width, width), "qn", t, width, width)
-	k := b.normAs(FormUsual, from.linear(other, "k", from.m.Hidden, width, width), "kn", keys, width, width)
+	gated := b.headGates(own, name)
+	q := b.normAs(FormUsual, b.linear(own, name+"q", h, width, width), name+"qn", t, width, width)
+	k := b.normAs(FormUsual, from.linear(other, name+"k", from.m.Hidden, width, width), name+"kn", keys, width, width)
 	q = b.add(op{in: []valueID{q}}, "q.all", size(t*width, b.e))
 	k = b.add(op{in: []valueID{k}}, "k.all", size(keys*width, b.e))
-	v := from.linear(other, "v", from.m.Hidden, width, width)
+	v := from.linear(other, name+"v", from.m.Hidden, width, width)
 	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v},
 		flops: 4 * float64(t) * float64(keys/b.s.Batch) * float64(width)}
 	a := b.keep(b.add(o, "attention", size(t*width, b.e)))
 	b.aside("statistics", size(t*(b.k.Heads+width/2)+keys*width/2, 4)) // and sines
 	gate := b.add(op{in: trainedKeep(b.s, x)}, "scale", size(b.s.Batch*h, b.e))
-	return b.gatedSum(x, b.linear(gated(a, width), "o", width, h, h), gate, "gate", size(t*h, b.e))
+	return b.gatedSum(x, b.linear(gated(a, width), name+"o", width, h, h), gate, "gate", size(t*h, b.e))
 }

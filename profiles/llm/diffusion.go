@@ -152,9 +152,9 @@ func (b *builder) bareNorm(x valueID, name string, tokens int64) valueID {
 }
 
 // shifted scales and shifts the result of a norm, which is kept only for gradients of the scales: if they are made by
-// weights that train.
-func (b *builder) shifted(n valueID, name string) valueID {
-	y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", b.values[n].bytes)
+// weights that train. by are the scales and shifts, where the block makes them.
+func (b *builder) shifted(n valueID, name string, by ...valueID) valueID {
+	y := b.add(op{in: append(by, n), keeps: trainedKeep(b.s, n)}, name+".scaled", b.values[n].bytes)
 	b.values[y].wide = b.values[n].wide
 	rows := b.s.Batch
 	if b.still(name) {
@@ -267,7 +267,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 			gates[i] = b.scales(names[i]+"mod", times, vectors)
 		}
 		n := b.bareNorm(parts[i], names[i]+"n1", tokens[i])
-		qkv := b.qkv(b.shifted(n, names[i]+"n1"), names[i], tokens[i])
+		qkv := b.qkv(b.shifted(n, names[i]+"n1", gates[i]), names[i], tokens[i])
 		first[i] = b.gates(gates[i], names[i]+"gate")
 		if i == 0 && d.Dual {
 			alone = b.shifted(n, "alone.n1")
@@ -409,10 +409,11 @@ const timeWidth = 256
 func (b *builder) aroundDit(x valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	bytes := size(t*h, b.e)
+	var mod valueID
 	if d.Scaled {
 		b.over(b.s.Batch, func() {
 			time := b.add(op{in: trainedKeep(b.s, blockInput)}, "time", 0) // counted in the first block that reads it
-			b.linear(time, "mod", timeWidth, 4*h, 4*h)
+			mod = b.linear(time, "mod", timeWidth, 4*h, 4*h)
 			b.aside("gates", 2*b.act(h))
 		})
 	}
@@ -436,5 +437,10 @@ func (b *builder) aroundDit(x valueID) valueID {
 	n := before(x, "n2")
 	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
 	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
-	return b.sum(x, norm(f, "n2.out", ".gated"))
+	f = norm(f, "n2.out", ".gated")
+	if d.Scaled { // the last of what reads views of the scales
+		last := &b.ops[len(b.ops)-1]
+		last.in = append(last.in, mod)
+	}
+	return b.sum(x, f)
 }

@@ -342,6 +342,9 @@ func (p *program) headGradient() {
 	u := p.head
 	i := len(u.weights) - 1
 	if p.s.Model.Tied && p.first {
+		if i > 0 && u.weights[i].name == "head" && u.fresh[i] == 0 { // biases
+			p.newGradient(u, i)
+		}
 		i = 0
 	}
 	if i < 0 || u.weights[i].name == lastNorm || p.s.Adds { // the head has no weights, or adds to the gradient

@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/profiles"
 	_ "memtide/profiles/formats/hf"
+	"memtide/profiles/llm"
 	"memtide/profiles/llm/family"
 )
 
@@ -162,6 +166,36 @@ func TestRangesOfBoth(t *testing.T) {
 		_, chain := profiles.Decode("config.json", profiles.Bytes(text), nil)
 		if (step == nil) != c.ok || (chain == nil) != c.ok {
 			t.Errorf("%s %v: the step says %v, the chain %v; want both to take it: %v", c.key, c.n, step, chain, c.ok)
+		}
+	}
+}
+
+// TestAllGradients checks that all weights get gradients: a second micro batch begins with those of all, and what else
+// is there is as much as before the first.
+func TestAllGradients(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(smallConfigs)) {
+		if name == "deepseek_v4" { // its choice of tokens passes no gradient to the weights that make it
+			continue
+		}
+		m, err := family.Read(smallConfig(name).with(nil))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var fixed [2]engine.Bytes
+		for i := range fixed {
+			a, err := llm.New(m.Model, engine.Args{"accumulate": strconv.Itoa(i + 1)})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			p, err := a.Profile()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			fixed[i] = p.Graph.Fixed
+		}
+		if fixed[0] != fixed[1] {
+			t.Errorf("%s: beside the states there are %d bytes, with gradients of a micro batch before %d", name,
+				fixed[0], fixed[1])
 		}
 	}
 }

@@ -393,7 +393,7 @@ func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) 
 // the next product.
 func (b *builder) concatenated() bool {
 	k := b.k
-	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 &&
+	return k.MLA != nil || k.Apart || k.Joined && !k.Repeat && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 &&
 		k.Rope < k.Head && !k.NoRope
 }
 

@@ -98,7 +98,7 @@ func opt(c *config, m *llm.Model) {
 
 // bioGPT learns two positions more than its file says, and has a dropout before its blocks, too.
 func bioGPT(c *config, m *llm.Model) {
-	m.Layer, m.Bias, m.Tied = true, true, true
+	m.Layer, m.Bias, m.Tied, m.Narrow, m.OwnIDs = true, true, true, true, true
 	m.Positions = c.or(1024, "max_position_embeddings") + 2
 	m.Act = c.gelu("hidden_act", "gelu")
 	m.Dropout, m.DropAttn = c.above(0.1, "hidden_dropout_prob"), c.above(0.1, "attention_probs_dropout_prob")
@@ -137,11 +137,12 @@ func neox(c *config, m *llm.Model) {
 
 // falcon shares one head of keys and one norm in its first models. Later ones have groups of heads and 1 or 2 norms.
 func falcon(c *config, m *llm.Model) {
-	m.Layer, m.Parallel, m.OneNorm, m.Joined, m.OwnLoss = true, true, true, true, true
+	m.Layer, m.Parallel, m.OneNorm, m.Joined, m.Narrow, m.OwnLoss = true, true, true, true, true, true
 	m.Bias = c.flag("bias", false)
 	m.Keys = m.Heads
 	switch {
 	case c.flag("new_decoder_architecture", false):
+		m.Repeat = true
 		m.Keys, m.OneNorm = c.or(m.Heads, "num_kv_heads"), c.or(2, "num_ln_in_parallel_attn") == 1
 	case c.flag("multi_query", true):
 		m.Keys, m.Single = 1, true

@@ -286,7 +286,7 @@ func chatGLM(c *config, m *llm.Model) {
 // olmo has LayerNorms without weights.
 func olmo(c *config, m *llm.Model) {
 	llama(c, m)
-	m.Layer, m.Form = true, llm.FormBare
+	m.Layer, m.Form, m.RopeWide = true, llm.FormBare, true
 }
 
 // olmo2 has its norms after each part, with weights in 4 bytes, and normalises all heads at once.

@@ -91,6 +91,32 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// TestClassicKeep compares older families with their code in Transformers 5.6, run on PyTorch 1.13's meta device in the
+// same way. Falcon's two indexes of 8 bytes a block are left out.
+func TestClassicKeep(t *testing.T) {
+	text, err := os.ReadFile("testdata/classic.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		m, err := family.Read(r.Config)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		if got := m.BlockParams(); m.Params() != r.Total || !slices.Equal(got, r.Blocks) {
+			t.Errorf("%s: %d parameters, blocks of %v; want %d, %v", r.Name, m.Params(), got, r.Total, r.Blocks)
+		}
+		for i := range r.Runs {
+			compare(t, m.Model, r.Name, r.run(t, i))
+		}
+	}
+}
+
 // leastRead is the number of rows of known families.
 const leastRead = 165
 

@@ -147,11 +147,11 @@ func (b *builder) linearDit(q, k, v valueID) valueID {
 func (b *builder) convolved(n valueID) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	both := b.act(2 * wide)
-	up := b.activation(b.linear(n, "up", h, 2*wide, 2*wide), "up.act", both)
+	up := b.activation(b.convolution(n, "up", h, 2*wide, 1, 2*wide, b.outer), "up.act", both)
 	deep := b.add(op{kind: opConv, in: []valueID{up}, keeps: []valueID{up}}, "depth", both)
 	b.extra("depth", 20*wide)
 	halves := b.split(deep, []string{"value", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
-	return b.linear(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 0)
+	return b.convolution(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 1, 0, b.outer)
 }
 
 // soundDit is LTX-2's block: latents and a sound, whose heads are narrower, attend to themselves, to the text and to

@@ -36,6 +36,10 @@ type Ends struct {
 	// text, and each picture; and whether the last norm reads a part of the last block's whole output.
 	Latent, Text, Each int64
 	Whole              bool
+	// While only adapters train, Learned of Latent's bytes are not kept, nothing is kept of the text, and Frozen bytes
+	// for each picture. Learned is 0 if that is not known. LastNorms are the norms after the blocks that only autocast
+	// computes in 4 bytes.
+	Learned, Frozen, LastNorms int64
 }
 
 // contrasts reports whether there is no head of words or labels.
@@ -116,11 +120,18 @@ func (s *Setup) frontKept() engine.Bytes {
 		return size(n, 2*h+8) + size(out, 2*last.Model.Hidden+8) + size(s.Batch*(h+last.Model.Hidden+4*m.Ends.Width),
 			2) + s.contrastBytes(48, 6)
 	case EndDiffusion:
-		text := int64(0)
+		e, text := m.Ends, int64(0)
+		latent, wide := e.Latent, given(s.autocast(), 2*h*e.LastNorms) // in 4 bytes instead of 2
+		if e.Whole && wide > 0 {
+			latent += 2 * h
+		}
+		if e.Learned > 0 && !s.trains() {
+			return size(n, latent-e.Learned+wide) + size(s.Batch, e.Frozen)
+		}
 		if d := m.At(0).Dit; d != nil {
 			text = d.Text
 		}
-		return size(n, m.Ends.Latent) + size(s.Batch*text, m.Ends.Text) + size(s.Batch, m.Ends.Each)
+		return size(n, latent+2*wide) + size(s.Batch*text, e.Text) + size(s.Batch, e.Each)
 	case EndSigLIP:
 		v := last.Model.Hidden
 		kept := size(n, 2*h+8) + size(n*h, 2)
@@ -143,7 +154,7 @@ func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 func (b *builder) pooled(x valueID) valueID {
 	h := b.m.Hidden
 	switch e := b.m.Ends; {
-	case e.Kind == EndDiffusion && !e.Whole:
+	case e.Kind == EndDiffusion && (!e.Whole || b.s.autocast()):
 		return b.add(op{in: []valueID{x}}, "latents", 0)
 	case e.Kind == EndCLIP, e.Kind == EndDiffusion: // the first token, a view of all tokens
 		return b.add(op{in: []valueID{x}, keeps: []valueID{x}}, "pooled", 0)

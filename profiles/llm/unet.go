@@ -54,20 +54,20 @@ func (b *builder) unet(x valueID) valueID {
 		if u.Linear {
 			return b.linear(n, "proj_in", h, h, h)
 		}
-		return b.convolution(n, "proj_in", h, h, 1, t)
+		return b.convolution(n, "proj_in", h, h, 1, h, t)
 	case UnetOut:
 		if u.Linear {
 			x = b.point("planes", bytes, []valueID{b.linear(x, "proj_out", h, h, h)})
 		} else {
-			x = b.convolution(b.point("planes", bytes, []valueID{x}), "proj_out", h, h, 1, t)
+			x = b.convolution(b.point("planes", bytes, []valueID{x}), "proj_out", h, h, 1, h, t)
 		}
 		return b.add(op{in: []valueID{x}, byRef: true}, "sum", bytes)
 	case UnetSkip: // the gradients are views of one
 		return b.add(op{in: []valueID{x}, byRef: true}, "both", size(t*u.Out, b.e))
 	case UnetDown:
-		return b.convolution(x, "down", h, h, 9, b.s.Batch*max(1, b.s.Seq/4))
+		return b.convolution(x, "down", h, h, 9, h, b.s.Batch*max(1, b.s.Seq/4))
 	case UnetUp:
-		return b.convolution(b.point("larger", 4*bytes, []valueID{x}), "up", h, h, 9, 4*t)
+		return b.convolution(b.point("larger", 4*bytes, []valueID{x}), "up", h, h, 9, h, 4*t)
 	case UnetLast:
 		return b.activated(x, "last", h, u.Out)
 	}
@@ -89,9 +89,9 @@ func (b *builder) groupNorm(x valueID, name string, h int64) valueID {
 }
 
 // convolution keeps its input even if its weights are frozen [torch: derivatives.yaml, convolution].
-func (b *builder) convolution(x valueID, name string, in, out, area, tokens int64) valueID {
+func (b *builder) convolution(x valueID, name string, in, out, area, bias, tokens int64) valueID {
 	x = b.cast(x)
-	w := weight{name: name, n: in*out*area + out, trained: b.s.trains(), conv: true}
+	w := weight{name: name, n: in*out*area + bias, trained: b.s.trains(), conv: true}
 	o := op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w},
 		flops: 2 * float64(tokens) * float64(in*area) * float64(out)}
 	return b.add(o, name, size(tokens*out, b.e))
@@ -102,7 +102,7 @@ func (b *builder) activated(x valueID, name string, in, out int64) valueID {
 	n := b.groupNorm(x, name+".norm", in)
 	y := b.point(name+".silu", b.values[n].bytes, []valueID{n}, n)
 	b.values[y].wide = b.values[n].wide
-	return b.convolution(y, name, in, out, 9, b.outer)
+	return b.convolution(y, name, in, out, 9, out, b.outer)
 }
 
 // resNet has two convolutions, and a third one if its widths differ [diffusers: models/resnet.py].
@@ -115,7 +115,7 @@ func (b *builder) resNet(x valueID) valueID {
 	})
 	y = b.activated(y, "conv2", u.Out, u.Out)
 	if h != u.Out {
-		x = b.convolution(x, "shortcut", h, u.Out, 1, b.outer)
+		x = b.convolution(x, "shortcut", h, u.Out, 1, u.Out, b.outer)
 	}
 	return b.point("scaled", out, []valueID{b.sum(x, y)})
 }

@@ -33,7 +33,8 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 			"Heads of one width are expected.", correct)
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
-	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
+	m.Ends = &llm.Ends{Kind: llm.EndDiffusion, Learned: 4 * h, Frozen: 2 * h, LastNorms: 1}
+	m.Latents = &latents
 	c.note("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text)
 	c.flags(false, unclear, "use_additional_t_cond", "use_layer3d_rope")
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
@@ -261,6 +262,7 @@ func wan(c *config, m *llm.Model) {
 	e.Params = 2*h + product(in*patch, h) + product(freq, h) + product(h, h) + product(h, 6*h) + product(from, h) +
 		product(h, h) + product(h, out)
 	e.Each, e.Text, e.Latent = 2*freq+8*h+2*h, 4*h, 8*h+8+2*h+8*out
+	e.Learned, e.LastNorms = 6*h, 0
 	d := &llm.Dit{Text: 512, Cross: true, Table: 4 * b.Head}
 	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens, or the first and the last, with positions
 		positions := c.or(0, "pos_embed_seq_len")
@@ -340,8 +342,8 @@ func ltx(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
-// ltx2 has two streams, latents and a sound of five seconds, of 25 tokens each. LTX-2.3's blocks, with gates of
-// attention and scales of the text, are not known.
+// ltx2 has two streams, latents and a sound of five seconds, of 25 tokens each. LTX-2.3's blocks also have gates of
+// attention and scales of the text.
 func ltx2(c *config, m *llm.Model) {
 	const text, sound = 1024, 126
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
@@ -364,7 +366,7 @@ func ltx2(c *config, m *llm.Model) {
 	c.usual(wholeNorm, "qk_norm")
 	e, in, heard := m.Ends, c.need("in_channels"), c.need("audio_in_channels")
 	c.tabled(m, width, heard, c.or(heard, "audio_out_channels"))
-	e.Each += sound * e.Latent
+	e.Each, e.Frozen = e.Each+sound*e.Latent, 2*(h+width)+sound*(e.Latent-4*width)
 	c.tabled(m, h, in, c.or(in, "out_channels"))
 	for _, h := range []int64{h, width} { // four scales and a gate of what streams hear
 		e.Params += 2*(product(256, h)+product(h, h)) + 5*product(h, h)
@@ -402,9 +404,9 @@ func cogvideo(c *config, m *llm.Model) {
 	if c.flag("patch_bias", true) || later {
 		e.Params += h
 	}
-	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
+	e.Each, e.Latent, e.LastNorms = 4*h+6*time, 2*(2*h+8)+4*h+8*out, 2
 	if later { // patches are copies, and a product reads them
-		e.Latent += 2 * in * patch
+		e.Latent, e.Learned = e.Latent+2*in*patch, e.Learned+2*in*patch
 	}
 	if c.flag("use_learned_positional_embeddings", false) { // a table for the one size that the network then makes
 		frames := (c.or(49, "sample_frames")-1)/max(1, c.or(4, "temporal_compression_ratio")) + 1
@@ -443,7 +445,7 @@ func zImage(c *config, m *llm.Model) {
 	e := m.Ends
 	e.Params = 2*h + product(out, h) + product(h, out) + product(256, h) + product(256, mid) + product(mid, 256) +
 		words + product(words, h)
-	e.Latent = 2*out + 1 + 6*h + 8 + 8*out
+	e.Latent, e.Learned = 2*out+1+6*h+8+8*out, 2*out+1+4*h
 	e.Each = 512 + 4*mid + 512 + 2*h + text*(4*words+1+6*h+8)
 	d := llm.Dit{Around: true, Scaled: true, Plain: true, Norms: llm.FormInput, Table: 4 * b.Head}
 	bare := d

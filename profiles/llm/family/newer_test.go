@@ -1,6 +1,7 @@
 package family_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -44,28 +45,63 @@ func TestNewerKeep(t *testing.T) {
 		{"LTX-2.3", newLTX, engine.Args{"frames": "49"}, []int64{1_015_666_616 + 1024*(4096+2048)*2, 969_562_040}},
 		{"LTX-2.5", newerLTX, engine.Args{"frames": "49"}, []int64{1_015_666_616 + 1024*(4096+2048)*2, 969_562_040}},
 	} {
-		m, err := family.Read(c.config.with(nil))
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		args := engine.Args{"height": "512", "states": "bf16", "attention": "sdpa"}
-		for name, value := range c.args {
-			args[name] = value
-		}
-		a, err := llm.New(m.Model, args)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		kept, err := a.Setup.Kept()
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		var got []int64
-		for _, b := range kept.Blocks {
-			got = append(got, slices.Repeat([]int64{b[1]}, int(b[0]))...)
-		}
+		got, _ := keptOf(t, c.config, c.args)
 		if n := len(c.want); len(got) < n || !slices.Equal(got[:n], c.want) {
 			t.Errorf("%s: blocks keep %v bytes, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// TestAdaptedKeep is the same with adapters of rank 16 on attention's products, in bf16: convolutions keep their input,
+// and of what comes after the blocks there are the last norm and the loss.
+func TestAdaptedKeep(t *testing.T) {
+	edit := object{"_class_name": "QwenImageTransformer2DModel", "num_layers": 3, "zero_cond_t": true}
+	for _, c := range []struct {
+		name    string
+		config  object
+		args    engine.Args
+		second  int64 // bytes of the second block, which does not have what blocks share
+		outside int64
+	}{
+		{"Qwen-Image-Edit 2511", edit, nil, 159_461_376, 6_567_936 + 4*1024*64},
+		{"Flux", object{"_class_name": "FluxTransformer2DModel", "num_layers": 2, "num_single_layers": 2,
+			"guidance_embeds": true}, nil, 142_319_616, 9_713_664 + 4*1024*64},
+		{"FLUX.2", object{"_class_name": "Flux2Transformer2DModel", "num_layers": 2, "num_single_layers": 2}, nil,
+			378_642_432, 19_419_136 + 4*1024*128},
+		{"Wan", object{"_class_name": "WanTransformer3DModel", "num_layers": 3}, engine.Args{"frames": "17"},
+			1_214_150_656, 106_219_520 + 4*5*64*64*16},
+		{"LTX-2.3", newLTX, engine.Args{"frames": "17"}, 349_594_936, 7_284_720 + 4*(3*256+126)*128},
+		{"Sana", object{"_class_name": "SanaTransformer2DModel"}, nil, 46_908_928, 1_186_176 + 4*32*16*16},
+	} {
+		args := engine.Args{"lora": "16", "adapters": "bf16", "targets": "attention"}
+		maps.Copy(args, c.args)
+		got, outside := keptOf(t, c.config, args)
+		if got[1] != c.second || outside != c.outside {
+			t.Errorf("%s: the second block keeps %d bytes, and %d are kept outside; want %d and %d", c.name, got[1],
+				outside, c.second, c.outside)
+		}
+	}
+}
+
+// keptOf returns what each block of a network keeps of a picture of 512 pixels in bf16, and what is kept outside.
+func keptOf(t *testing.T, config object, more engine.Args) (blocks []int64, outside int64) {
+	t.Helper()
+	m, err := family.Read(config.with(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := engine.Args{"height": "512", "states": "bf16", "attention": "sdpa"}
+	maps.Copy(args, more)
+	a, err := llm.New(m.Model, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := a.Setup.Kept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range kept.Blocks {
+		blocks = append(blocks, slices.Repeat([]int64{b[1]}, int(b[0]))...)
+	}
+	return blocks, int64(kept.Outside)
 }

@@ -393,8 +393,8 @@ func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) 
 // the next product.
 func (b *builder) concatenated() bool {
 	k := b.k
-	return k.MLA != nil || k.Apart || k.Joined && !k.Repeat && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 &&
-		k.Rope < k.Head && !k.NoRope
+	return k.MLA != nil || k.Apart || k.Joined && !k.Repeat && b.m.Positions == 0 && !k.NoRope && !k.Both ||
+		k.Rope > 0 && k.Rope < k.Head && !k.NoRope
 }
 
 // attentionFlops returns the operations of scores and weighted values. Causal attention computes half of the square.

@@ -178,8 +178,8 @@ func (b *builder) soundDit(x valueID) valueID {
 }
 
 // hears adds the attention of a stream to another one, by heads as wide as the sound's, to x. Both are normalised, and
-// scaled anew. Rotations of halves of heads keep a copy of half the sines for queries and for keys. The names of weights
-// begin with name.
+// scaled anew. Rotations of halves of heads keep a copy of half the sines for queries and for keys. The names of
+// weights begin with name.
 func (b *builder) hears(x, own, other valueID, from *builder, name string) valueID {
 	h, t, keys, width := b.m.Hidden, b.outer, from.outer, b.k.soundWidth()
 	own, other = b.shifted(own, "hears"), from.shifted(other, "heard")

@@ -79,7 +79,8 @@ func (b *builder) distances(s, q, k valueID, pairs engine.Bytes) valueID {
 		all := b.add(op{kind: opProduct, in: []valueID{x, vectors}, keeps: []valueID{x, vectors},
 			flops: 2 * float64(b.inner) * float64(n) * float64(h)}, name+".all", size(b.inner*b.k.Heads*n, b.e))
 		b.aside(name+".index", size(b.keys*b.keys, 8))
-		s = b.add(op{in: []valueID{s, all}, keeps: []valueID{all}, temp: pairs}, name+".scores", pairs) // gather keeps all
+		// gather keeps its input
+		s = b.add(op{in: []valueID{s, all}, keeps: []valueID{all}, temp: pairs}, name+".scores", pairs)
 	}
 	return s
 }

@@ -256,6 +256,7 @@ func wan(c *config, m *llm.Model) {
 	in, from, freq := c.need("in_channels"), c.need("text_dim"), c.or(256, "freq_dim")
 	if in == 48 { // Wan 2.2's autoencoder has latents of 16 x 16 pixels
 		m.Latents.Side = 32
+		c.note("All tokens have one time. Where a trainer gives each its own, as for the first frame of a video, a block keeps three eighths more.")
 	}
 	out := c.or(in, "out_channels") * patch
 	e := m.Ends

@@ -244,6 +244,12 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	case b.k.KeyValue:
 		k = b.linear(n, "k", h, keys, bias(keys))
 		v = k
+	case b.k.Clip: // in place, for which autograd keeps a copy of each
+		b.aside("q.whole", b.act(wide))
+		k = b.linear(n, "k", h, keys, bias(keys))
+		b.aside("k.whole", b.act(keys))
+		v = b.linear(n, "v", h, keys, bias(keys))
+		b.aside("v.whole", b.act(keys))
 	default:
 		k, v = b.linear(n, "k", h, keys, given(!b.k.BareKeys, bias(keys))), b.linear(n, "v", h, keys, bias(keys))
 	}

@@ -153,6 +153,7 @@ type Block struct {
 	Buckets   int64 // buckets of positions, whose biases are added to the scores; 0: no such biases
 	FirstBias bool  // these biases are made in this block
 	BareKeys  bool  // the product of keys has no bias
+	Clip      bool  // queries, keys and values are clipped
 	NetDrops  bool  // with Dropout: only the feed-forward net has one
 	DropNet   bool  // the input of the net's last product has a dropout
 	Scales    bool  // a learned number per channel scales what is added to the stream

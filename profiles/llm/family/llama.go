@@ -287,6 +287,7 @@ func chatGLM(c *config, m *llm.Model) {
 func olmo(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Layer, m.Form, m.RopeWide = true, llm.FormBare, true
+	m.Clip = c.above(0, "clip_qkv")
 }
 
 // olmo2 has its norms after each part, with weights in 4 bytes, and normalises all heads at once.

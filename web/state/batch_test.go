@@ -53,3 +53,10 @@ func TestUselessChainIsSaid(t *testing.T) {
 	}
 	said("when it has been opened")
 }
+
+// PickPreset opens a preset with its default options, as the messages about networks and their options do.
+type PickPreset struct{ ID string }
+
+func (m PickPreset) apply(s *State) []Effect {
+	return s.open(s.keepBudget(s.Choice.Moved(Source{Preset: m.ID})), nil, Push)
+}

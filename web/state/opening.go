@@ -82,13 +82,6 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 	return out
 }
 
-// PickPreset opens a preset with its default options.
-type PickPreset struct{ ID string }
-
-func (m PickPreset) apply(s *State) []Effect {
-	return s.open(s.keepBudget(s.Choice.Moved(Source{Preset: m.ID})), nil, Push)
-}
-
 // PickFile opens a file.
 type PickFile File
 
@@ -169,10 +162,15 @@ func (m Opened) chosen(o *Opening) Choice {
 		c.Source.Ops = m.Reply.Packed
 	}
 	c.Source.File = cmp.Or(c.Source.File, m.Profile.Name)
-	if d := card.Find(m.Profile.Source.Device); d != nil && m.Reply.Model != "" {
-		c.Source.Model, c.Source.Options = m.Reply.Model, ask.Plain(ask.With(m.Reply.Step, "device", d.ID))
+	if m.Reply.Model != "" {
+		c.Source.Model, c.Source.Options = m.Reply.Model, ask.Plain(m.Reply.Step)
 	}
-	if d := m.Profile.Device; o.History == Push && !o.linked && d != nil && d.ToHost > 0 {
+	if o.History != Push || o.linked {
+		return c
+	}
+	if d := card.Lookup(m.Reply.Step["device"]); d != nil { // the file itself names its card
+		c = c.On(d)
+	} else if d := m.Profile.Device; d != nil && d.ToHost > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
 	}
 	return c
@@ -286,12 +284,12 @@ func (s *State) openModel(model string, args engine.Args) []Effect {
 	return out
 }
 
-// timeConfig reads a config.json that a person has opened again, for the times of the chosen card, if the file does not
-// choose its times itself. o is how it was opened.
+// timeConfig reads a config.json that a person has opened again, for the times of the chosen card, if the file names
+// none itself. o is how it was opened.
 func (s *State) timeConfig(o *Opening) []Effect {
 	d := s.Choice.GPU()
 	if o.History != Push || o.linked || s.Compare != nil || s.Config() == "" || d == nil || !d.Timed() ||
-		card.Find(s.Network.Profile.Source.Device) == d {
+		ask.Value(s.Network.Source.Options, "device") == d.ID {
 		return nil
 	}
 	out := s.setConfig("device", d.ID)

@@ -114,3 +114,22 @@ func TestStepOfFile(t *testing.T) {
 		t.Errorf("a pipeline: step %v, %v; want the step by itself", s.Step, s.Choice.StepArgs)
 	}
 }
+
+// TestCardOfFile checks that a config.json that names a card opens on it, whichever card the page has. The same card
+// needs no second reading, and one of its owner's figures has the words of a step, too.
+func TestCardOfFile(t *testing.T) {
+	const own = "24gib-link25gbps-rate165tflops"
+	for _, page := range []string{"rtx-4090", "v100-pcie-16gb", own} {
+		for _, named := range []string{"rtx-4090", "h100", own} {
+			s := pagetest.First(t)
+			pagetest.Do(t, s, state.SetGPU{ID: page}, state.PickFile{Name: "config.json", Bytes: fmt.Appendf(nil,
+				`{"model_type":"gpt2","n_embd":64,"n_layer":2,"n_head":4,"n_positions":32,"vocab_size":500,"memtide":{"device":%q}}`,
+				named)})
+			if got := ask.Value(s.Network.Source.Options, "device"); s.Choice.Device != named || got != named ||
+				s.Config() == "" || !s.Choice.Roomy() {
+				t.Errorf("a file with %s on %s: on %s, with times of %s, in %v; want its own card and its room", named,
+					page, s.Choice.Device, got, s.Choice.Budget)
+			}
+		}
+	}
+}

@@ -133,5 +133,5 @@ func options(top *jsonfile.Object, m *family.Reading) (engine.Args, []string) {
 		args = preset.Unplanned(args)
 		warnings = append(warnings, "Options in memtide that leave nothing to plan were skipped; memtide plan has them.")
 	}
-	return ask.Plain(args), warnings
+	return args, warnings
 }

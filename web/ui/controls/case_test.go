@@ -29,12 +29,10 @@ func TestOneGPU(t *testing.T) {
 		budget choice.Budget
 	}{
 		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", room("a100-sxm-40gb")},
-		{state.PickPreset{ID: "resnet101-on-a100-sxm-40gb-b512"}, "resnet101-on-a100-sxm-40gb-b512",
-			room("a100-sxm-40gb")},
+		{state.SetOption{Name: "batch", Value: "512"}, "resnet101-on-a100-sxm-40gb-b512", room("a100-sxm-40gb")},
 		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", room("h100-sxm-80gb")},
 		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", room("h100-sxm-80gb")},
-		{state.PickPreset{ID: "resnet50-on-h100-sxm-80gb-b2048"}, "resnet50-on-h100-sxm-80gb-b2048",
-			room("h100-sxm-80gb")},
+		{state.SetOption{Name: "batch", Value: "2048"}, "resnet50-on-h100-sxm-80gb-b2048", room("h100-sxm-80gb")},
 	} {
 		pagetest.Do(t, s, c.do)
 		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != got.GPU().ID {
@@ -221,7 +219,7 @@ func TestCards(t *testing.T) {
 	if got := cards(s); got != nil {
 		t.Errorf("a convolutional network: %+v; want no number of cards", got)
 	}
-	pagetest.Do(t, s, state.PickPreset{ID: "gpt2-step-b1"})
+	pagetest.Do(t, s, state.PickNetwork{ID: "gpt2-step"})
 	list := func(words []Word) (out []string) {
 		for _, w := range words {
 			for _, o := range w.Options {

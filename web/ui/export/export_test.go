@@ -163,7 +163,7 @@ func TestFileNames(t *testing.T) {
 	if got, want := Name(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
 		t.Errorf("another strategy: %s, want %s", got, want)
 	}
-	pagetest.Do(t, s, state.PickPreset{ID: "vgg16-b32"})
+	pagetest.Do(t, s, state.PickNetwork{ID: "vgg16"})
 	if got, want := Name(s, "png"),
 		"-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") ||
 		!strings.Contains(got, want) {

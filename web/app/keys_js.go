@@ -191,7 +191,7 @@ func (a *controls) sync() {
 	old, now := a.word, get(global("document"), "activeElement")
 	if field := call(global("document"), "querySelector", "[data-do="+input.NumberField+"]"); exists(old) &&
 		exists(field) && text(old, "dataset", "do") == "option" { // another number is to be typed
-		a.word = safejs.Value{}
+		a.word = field
 		call(field, "select")
 		return
 	}

@@ -250,3 +250,18 @@ func TestFocusComesBack(t *testing.T) {
 		})
 	}
 }
+
+// TestEscapeNumber checks that Escape gives up another number, and that the focus goes back to the list.
+func TestEscapeNumber(t *testing.T) {
+	t.Parallel()
+	p := settledPage(t, offload)
+	Eval[bool](p, `(() => {
+		const list = byID("option-batch");
+		list.focus();
+		list.selectedIndex = list.options.length - 1;
+		return list.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+	p.Wait(`document.activeElement.dataset.testid === "number-batch"`)
+	stroke(p, "Escape", "Escape", 0)
+	p.Wait(`!byID("number-batch") && document.activeElement.dataset.testid === "option-batch"`)
+}

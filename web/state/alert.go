@@ -19,7 +19,10 @@ func (m Type) apply(s *State) []Effect {
 // Refuse shows why an input is not used: a text that is not valid, a link that is cut, damaged or too new.
 type Refuse struct{ Text string }
 
-func (m Refuse) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text}) }
+func (m Refuse) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text, Field: s.Draft.Field}) }
+
+// Invalid reports whether the alert refuses the draft of the text field.
+func (s *State) Invalid(field string) bool { return s.Alert != nil && s.Alert.Field == field }
 
 func (s *State) alert(a *Alert) []Effect {
 	s.Alert = a

@@ -96,6 +96,7 @@ func (r *redraw) viewChanged() []Effect {
 type Alert struct {
 	Text   string
 	File   string   // the file that the error is about; empty if it is about no file
+	Field  string   // the text field whose draft is refused; empty if the error is about no field
 	Lines  []string // details, at most five
 	Action string   // text of the button; empty if there is no button
 	Do     Message  // what the button does

@@ -48,8 +48,9 @@ func (m SetTheme) apply(s *State) []Effect {
 	return []Effect{Remember{"theme", m.Theme}}
 }
 
-// Dismiss closes what is on top: the dialog, the list of networks, a draft, help, the alert, a preview, the further
-// words, the selection. With Notice it closes the alert and the draft that caused it.
+// Dismiss closes what is on top: the dialog, the list of networks, a draft with what refused it and the field for a
+// number, help, the alert, a preview, the further words, the selection. With Notice it closes the alert and the draft
+// that caused it.
 type Dismiss struct{ Notice bool }
 
 func (m Dismiss) apply(s *State) []Effect {
@@ -62,8 +63,11 @@ func (m Dismiss) apply(s *State) []Effect {
 		return s.touchDOM()
 	case v.Picker.Open:
 		v.Picker = view.Picker{}
-	case s.Draft.Field != "":
-		s.Draft = Draft{}
+	case s.Draft.Field != "" || v.Typed != "":
+		if s.Alert != nil && s.Alert.Field != "" {
+			s.Alert = nil
+		}
+		s.Draft, v.Typed = Draft{}, ""
 	case v.Help:
 		v.Help = false
 	case s.Alert != nil:

@@ -187,8 +187,9 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(vugu.HTML("of"))
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "size", Val: "30"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "own-card"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "own-card"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory, link to the host and 16-bit rate of the card"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Memory, link to the host, dense 16-bit rate; a second bandwidth is that of its own memory"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "size", Val: "30"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "own-card"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "own-card"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory, link to the host and 16-bit rate of the card"}, vugu.VGAttribute{Namespace: "", Key: "aria-errormessage", Val: "notice"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Memory, link to the host, dense 16-bit rate; a second bandwidth is that of its own memory"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-invalid", fmt.Sprint(c.S.Invalid("own-card")))
 			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn.AddAttrInterface("value", c.Own())
 			{

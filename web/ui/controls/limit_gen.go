@@ -34,8 +34,9 @@ func (c *Limit) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(wordsAtMost)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "What the plan may use, with unit"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "What the plan may use, with unit"}, vugu.VGAttribute{Namespace: "", Key: "aria-errormessage", Val: "notice"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-invalid", fmt.Sprint(c.S.Invalid("budget-text")))
 			vgn.AddAttrInterface("disabled", c.Starting || c.Closed())
 			vgn.AddAttrInterface("title", c.Note())
 			vgn.AddAttrInterface("value", c.Text())

@@ -93,8 +93,9 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "bandwidth-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Bandwidth, with unit"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "bandwidth-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Bandwidth, with unit"}, vugu.VGAttribute{Namespace: "", Key: "aria-errormessage", Val: "notice"}}}
 				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("aria-invalid", fmt.Sprint(c.S.Invalid("bandwidth-text")))
 				vgn.AddAttrInterface("disabled", c.Starting)
 				vgn.AddAttrInterface("value", c.BandwidthText())
 				{

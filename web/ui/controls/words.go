@@ -36,6 +36,7 @@ type Word struct {
 	Number    string // the number that is typed beside the list
 	Unit      string // of that number
 	Typed     bool   // another number than those of the list is being chosen
+	Invalid   bool   // what is typed was refused
 	said      bool   // the word is in the sentence: it is not the default, or always there
 }
 
@@ -260,7 +261,7 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 			}
 		}
 		w.Unit = strings.TrimSpace(strings.NewReplacer("%s", "", "%%", "%").Replace(offered(name).other))
-		if w.Number = now; s.Draft.Field == input.NumberField {
+		if w.Number, w.Invalid = now, s.Invalid(input.NumberField); s.Draft.Field == input.NumberField {
 			w.Number = s.Draft.Text
 		}
 	}

@@ -73,8 +73,9 @@ func (c *Words) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 				}
 				if w.Typed {
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "number"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "option-number"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "number"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "option-number"}, vugu.VGAttribute{Namespace: "", Key: "aria-errormessage", Val: "notice"}}}
 					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("aria-invalid", fmt.Sprint(w.Invalid))
 					vgn.AddAttrInterface("aria-label", w.Label)
 					vgn.AddAttrInterface("data-arg", w.Name)
 					vgn.AddAttrInterface("data-testid", "number-"+w.Name)

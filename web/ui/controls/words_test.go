@@ -9,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
+	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -104,7 +105,7 @@ func TestStepCommands(t *testing.T) {
 		t.Errorf("twelve cards: %+v; want them in the list", w)
 	}
 	do(input.Command{Do: "option-number", Arg: "seq", Value: "0", Settled: true})
-	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
+	if s.Alert == nil || s.Alert.Text != `Tokens: "0" is not possible; 1 to `+format.Count(16777216)+" are." {
 		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
 	}
 	l := permalink.Of(s, link.Link{})
@@ -170,6 +171,42 @@ func TestLayersOfStages(t *testing.T) {
 			if strings.Contains(w.Before, "|") {
 				t.Errorf("before %s the sentence has %q; want words", w.Name, w.Before)
 			}
+		}
+	}
+}
+
+// TestInvalidFields checks that a field whose text is refused says so and names the message, and that Escape gives up
+// the text, the message and a field for another number together.
+func TestInvalidFields(t *testing.T) {
+	s := pagetest.Preset(t, "llama3-8b-step-b1")
+	s.Update(state.ToggleMore{})
+	do := func(c input.Command) {
+		if m := c.Message(s); m != nil {
+			s.Update(m)
+		}
+	}
+	for _, c := range []struct{ do, arg, text string }{
+		{"option-number", "seq", "0"}, {"budget-text", "", "-3"}, {"bandwidth-text", "", "fast"}, {"own-card", "", "many"},
+	} {
+		if c.do == "own-card" {
+			s.Update(state.SetGPU{ID: "24gib"})
+		}
+		if c.arg != "" {
+			do(input.Command{Do: "option", Arg: c.arg, Value: input.OtherNumber, Settled: true})
+		}
+		const invalid = `aria-invalid="true"`
+		do(input.Command{Do: c.do, Arg: c.arg, Value: c.text})
+		if page := pagetest.HTML(t, &Case{S: s}); strings.Contains(page, invalid) || !strings.Contains(page, `data-do="`+c.do) {
+			t.Errorf("while %q is typed into %s it is invalid, or is not there", c.text, c.do)
+		}
+		do(input.Command{Do: c.do, Arg: c.arg, Value: c.text, Settled: true})
+		_, field, _ := strings.Cut(pagetest.HTML(t, &Case{S: s}), `data-do="`+c.do)
+		if field, _, _ = strings.Cut(field, ">"); !strings.Contains(field, invalid) {
+			t.Errorf("the field of %s with %q is %s; want it invalid", c.do, c.text, field)
+		}
+		s.Update(state.Dismiss{})
+		if s.Alert != nil || s.View.Typed != "" || strings.Contains(pagetest.HTML(t, &Case{S: s}), invalid) {
+			t.Errorf("after Escape in %s: %+v, %q; want neither the message nor the text", c.do, s.Alert, s.View.Typed)
 		}
 	}
 }

@@ -76,10 +76,8 @@ var commands = map[string]meaning{
 		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}
 	},
 	"lines-default": does(state.SetLines{}),
-	"lines-all": func(Command, *state.State) state.Message {
-		return state.SetLines{Names: []string{tradeoff.AllLines}}
-	},
-	"lines-list": does(state.ToggleLineList),
+	"lines-all":     does(state.SetLines{Names: []string{tradeoff.AllLines}}),
+	"lines-list":    does(state.ToggleLineList),
 
 	// The step.
 	"play":       browser,
@@ -233,17 +231,11 @@ func selectRow(c Command, _ *state.State) state.Message {
 }
 
 func duplex(c Command, _ *state.State) state.Message {
-	if c.Value == "full" {
-		return state.SetDuplex{Duplex: engine.FullDuplex}
-	}
-	return state.SetDuplex{Duplex: engine.HalfDuplex}
+	return state.SetDuplex{Duplex: map[string]engine.Duplex{"full": engine.FullDuplex}[c.Value]}
 }
 
 func transfers(c Command, _ *state.State) state.Message {
-	if c.Value == "streamed" {
-		return state.SetTransfers{Transfers: engine.Streamed}
-	}
-	return state.SetTransfers{Transfers: engine.Whole}
+	return state.SetTransfers{Transfers: map[string]engine.Transfers{"streamed": engine.Streamed}[c.Value]}
 }
 
 // act returns the message of the alert's button.

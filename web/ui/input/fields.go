@@ -96,7 +96,8 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return nil
 	}
 	if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-		return refuse(fmt.Sprintf("%q is not possible; %d to %d are.", c.Value, o.Min, o.Max))
+		return refuse(fmt.Sprintf("%s: %q is not possible; %s to %s are.", format.Capital(o.Title), c.Value,
+			format.Count(o.Min), format.Count(o.Max)))
 	}
 	return state.SetOption{Name: c.Arg, Value: c.Value}
 }

@@ -67,7 +67,7 @@ func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 		s.Text(display.Muted, f.right, 13, display.End, words+", far above")
 	}
 	m.namePeak(s, f, sc, peakX)
-	nameGhost(s, f, sc)
+	m.nameGhost(s, f, sc)
 }
 
 // The styles of the lines of the budget and of the device's memory.
@@ -101,12 +101,12 @@ func (m *Index) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	}
 }
 
-// nameGhost labels the ghost beside its highest part.
-func nameGhost(s *Scene, f *frame, sc *memoryScale) {
-	if len(f.Ghost) == 0 || f.Beside != nil {
+// nameGhost labels the ghost beside its highest part, unless the step itself has the same peak, which has a label.
+func (m *Index) nameGhost(s *Scene, f *frame, sc *memoryScale) {
+	peak := ghostPeak(f.Ghost)
+	if peak <= m.Trace.Peak || f.Beside != nil {
 		return
 	}
-	peak := ghostPeak(f.Ghost)
 	from, to := f.right, f.left // the interval in which it is highest
 	for i := range f.Ghost {
 		if p := &f.Ghost[i]; p.Used == peak {

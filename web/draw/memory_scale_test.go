@@ -106,6 +106,20 @@ func TestGhostLeavesThePicture(t *testing.T) {
 	}
 }
 
+// TestGhostOfTheSameStep checks that the label of the peak alone says how high it is if everything is kept.
+func TestGhostOfTheSameStep(t *testing.T) {
+	m := smallModel()
+	for _, more := range []engine.Bytes{0, 1} {
+		ghost := []sim.Point{{At: 0, Used: m.Trace.Peak + more}, {At: 40 * ms, Used: 0}}
+		var s Scene
+		m.Draw(&s, Memory, View{Width: 640, Ghost: ghost})
+		named := slices.ContainsFunc(s.Texts, func(text display.Text) bool { return strings.HasPrefix(text.S, "keep everything") })
+		if named != (more > 0) {
+			t.Errorf("keeping everything takes %d bytes more: it is named: %t", more, named)
+		}
+	}
+}
+
 // TestAbsenceOnAPlate checks that for how long a block is not on the card stands on a plate, and not in a halo, over
 // what is drawn below it.
 func TestAbsenceOnAPlate(t *testing.T) {

@@ -93,7 +93,7 @@ func CardOf(name string) *Card {
 // computes, and which of its figures have no source. Most cards have no notes.
 func (c *Card) Says(s *Setup) (notes []string) {
 	if c.Lent != "" {
-		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate is known for %s.", c.Lent, c.Name))
+		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate is known for this card.", c.Lent))
 	}
 	if c.Table != nil && !c.Table.BF16() {
 		notes = append(notes, fmt.Sprintf("A %s has no bf16: activations are taken in fp16, of the same size, which needs loss scaling.", c.Name))

@@ -234,6 +234,15 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestLentTimes checks the sentence about a card whose rate is not known, which has no name of its own.
+func TestLentTimes(t *testing.T) {
+	a, err := New(Lookup("gpt2"), engine.Args{"device": "24gib"})
+	const want = "Times are those of an H100-SXM: no rate is known for this card."
+	if err != nil || !slices.Contains(a.Card.Says(&a.Setup), want) {
+		t.Errorf("the notes are %q (%v); want %q", a.Card.Says(&a.Setup), err, want)
+	}
+}
+
 // TestAsked checks that package ask and this package know the same models and devices.
 func TestAsked(t *testing.T) {
 	var ids []string

@@ -343,7 +343,7 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 			"The file does not tell the batch size.",
 		}}}
 	if d.views > 0 {
-		p.Note("%s make nothing (views): their time is part of the next function.", profiles.Count(d.views, "function"))
+		p.Note("Views make nothing: the time of %s is part of the next function's.", profiles.Count(d.views, "function"))
 	}
 	if d.again > 0 {
 		p.Note("%s behind the first backward repeat what the forward before it did, and count as forward.", profiles.Count(d.again, "function"))

@@ -207,3 +207,17 @@ func TestSized(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyWords checks that a policy of several modules names each, and that every third block is called so.
+func TestPolicyWords(t *testing.T) {
+	for want, args := range map[string]engine.Args{
+		"norms computed again":                      {"ckpt": "modules", "recompute": "layernorm"},
+		"feed-forward net and norms computed again": {"ckpt": "modules", "recompute": "mlp+layernorm"},
+		"full checkpointing of every third block":   {"ckpt": "full", "every": "3"},
+		"full checkpointing of every 4th block":     {"ckpt": "full", "every": "4"},
+	} {
+		if got := Policy(args); got != want {
+			t.Errorf("%v: %q; want %q", args, got, want)
+		}
+	}
+}

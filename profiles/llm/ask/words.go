@@ -58,8 +58,12 @@ func Policy(args engine.Args) string {
 	case is("ckpt", "budget"):
 		text = Value(args, "budget") + " % of what the compiler keeps"
 	case is("ckpt", "modules"):
-		module, _, _ := strings.Cut(Words("recompute", Value(args, "recompute")), " (")
-		text = module + " computed again"
+		var modules []string
+		for m := range strings.SplitSeq(Value(args, "recompute"), "+") {
+			m, _, _ = strings.Cut(Words("recompute", m), " (")
+			modules = append(modules, m)
+		}
+		text = strings.Join(modules, " and ") + " computed again"
 	case !is("group", "1"):
 		text = Value(args, "group") + " blocks in one checkpoint"
 	default:

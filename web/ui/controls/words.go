@@ -218,7 +218,7 @@ func joined(before string, first bool) string {
 	switch before {
 	case "train", "with", "on":
 		return word
-	case "in", "at", "of", "×", "as", "by":
+	case "in", "at", "of", "×", "as", "by", "for", "of rank", "of it", "beside", "there on":
 		return before
 	}
 	return word + " " + before

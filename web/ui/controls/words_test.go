@@ -137,6 +137,16 @@ func TestSentenceOfAdapters(t *testing.T) {
 	}
 }
 
+// TestJoined checks how words of a step continue the sentence: "with all weights and AdamW for DPO".
+func TestJoined(t *testing.T) {
+	for before, want := range map[string]string{"train": "with", "with": "and", "loss": "and loss", "for": "for",
+		"of rank": "of rank", "of it": "of it", "beside": "beside", "there on": "there on", "at": "at"} {
+		if got := joined(before, before == "train"); got != want {
+			t.Errorf("%q continues the sentence as %q; want %q", before, got, want)
+		}
+	}
+}
+
 // TestModules checks that several modules that are computed again are an option of their list, which is chosen.
 func TestModules(t *testing.T) {
 	for modules, want := range map[string]int{"mlp": 8, "mlp+layernorm": 9} {

@@ -106,11 +106,9 @@ var commands = map[string]meaning{
 	"focus":      browser,
 
 	// Questions.
-	"ask":   does(state.StartQuestion{}),
-	"unask": does(state.StopQuestion{}),
-	"use-answer": func(c Command, _ *state.State) state.Message {
-		return state.UseAnswer{Index: c.Index}
-	},
+	"ask":        does(state.StartQuestion{}),
+	"unask":      does(state.StopQuestion{}),
+	"use-answer": func(c Command, _ *state.State) state.Message { return state.UseAnswer{Index: c.Index} },
 
 	// A comparison.
 	"compare":  does(state.ToggleCompare{}),
@@ -166,13 +164,11 @@ var commands = map[string]meaning{
 	"share-copy":  func(c Command, _ *state.State) state.Message { return state.CopyText{Field: c.Arg} },
 	"share-send":  does(state.SendLink{}),
 	"share-save":  func(c Command, _ *state.State) state.Message { return state.SaveFile{Kind: c.Arg} },
-	"save-plan": func(_ Command, s *state.State) state.Message {
-		return state.SavePlan{Class: s.Choice.PlanClass()}
-	},
-	"copy-code": browser,
-	"copy-line": browser,
-	"help":      does(state.ToggleHelp{}),
-	"skip":      browser,
+	"save-plan":   func(_ Command, s *state.State) state.Message { return state.SavePlan{Class: s.Choice.PlanClass()} },
+	"copy-code":   browser,
+	"copy-line":   browser,
+	"help":        does(state.ToggleHelp{}),
+	"skip":        browser,
 	"theme": func(_ Command, s *state.State) state.Message { // in turn: as the system, light, dark
 		return state.SetTheme{Theme: map[string]string{"": "light", "light": "dark"}[s.View.Theme]}
 	},

@@ -348,17 +348,18 @@ func (a *Answers) Gain(i int) float64 {
 // Helps returns the indices of the answers that help, best first, and of those about the chosen strategy or another
 // step that do not, in their order. If the choice fits, an answer helps if its gain is leastGain or more; of other
 // strategies only the fastest counts. If the choice does not fit, every answer whose peak is at most room helps, in the
-// order of cost.
+// order of cost; of other strategies those that need less than all faster ones.
 func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
-	plan := false
+	least := engine.NoLimit // another plan that needs as much does not help
 	for _, i := range a.ByGain() {
 		x := &a.List[i]
-		another := x.Strategy != a.Strategy && !unfit
+		another := x.Strategy != a.Strategy && x.Options == nil && x.Preset == ""
 		switch {
-		case x.Batch > 0: // not the same work
-		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain && !(another && plan):
-			best = append(best, i)
-			plan = plan || another
+		case x.Batch > 0, another && x.Peak >= least: // not the same work, or a faster plan does as well
+		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain:
+			if best = append(best, i); another {
+				least = map[bool]engine.Bytes{true: x.Peak}[unfit]
+			}
 		case x.Strategy == a.Strategy, unfit && (x.Options != nil || x.Preset != ""):
 			none = append(none, i)
 		}

@@ -213,15 +213,6 @@ func typed(m meaning) meaning {
 	}
 }
 
-// numbered returns of(n) for the number n in text, or nil if text is not a number from 0 up to end-1.
-func numbered(text string, end int, of func(n int) state.Message) state.Message {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n >= end {
-		return nil
-	}
-	return of(n)
-}
-
 func selectRow(c Command, _ *state.State) state.Message {
 	return state.Select{Target: lookup.Target{Kind: lookup.TargetKind(c.Kind), Index: c.Index}}
 }

@@ -4,6 +4,7 @@ package input
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,19 +19,24 @@ import (
 )
 
 func budgetSlider(c Command, s *state.State) state.Message {
-	position, err := strconv.Atoi(c.Value)
-	if err != nil {
-		return nil
-	}
-	return state.SetBudget{Bytes: s.KnobRange().At(position), Settled: c.Settled}
+	return numbered(c.Value, math.MaxInt32, func(position int) state.Message {
+		return state.SetBudget{Bytes: s.KnobRange().At(position), Settled: c.Settled}
+	})
 }
 
 func bandwidthSlider(c Command, _ *state.State) state.Message {
-	position, err := strconv.Atoi(c.Value)
-	if err != nil {
+	return numbered(c.Value, math.MaxInt32, func(position int) state.Message {
+		return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
+	})
+}
+
+// numbered returns of(n) for the number n in text, or nil if text is not a number from 0 up to end-1.
+func numbered(text string, end int, of func(n int) state.Message) state.Message {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n >= end {
 		return nil
 	}
-	return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
+	return of(n)
 }
 
 // budget reads a budget as in links and on the command line: a size, or a share of the peak of keeping everything.

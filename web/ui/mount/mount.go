@@ -102,10 +102,12 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if p == nil || m.Picture != draw.Memory {
 		return
 	}
-	if s.Compare == nil {
+	if s.Compare != nil {
+		if other := m.Other().Shown(s); other == nil || other.Choice.Device != p.Choice.Device {
+			return
+		}
+	} else if !p.Choice.KeepsAll() { // its outline would be that of the step
 		v.Ghost = p.Solved.Ghost
-	} else if other := m.Other().Shown(s); other == nil || other.Choice.Device != p.Choice.Device {
-		return
 	}
 	chosen, network := p.Choice, p.Network
 	if s.OverBudget != nil && s.Network != nil { // the picture is an earlier one

@@ -21,7 +21,7 @@ func ofStep(s *state.State, width, height float64) *Plot {
 	}
 	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Card: true, Context: r.Context, Bound: r.Bound,
 		Unit: r.Unit, Batch: int(r.Trained)}
-	p.Name = "each has " + format.Bytes(r.Memory)
+	p.Name = "a card has " + format.Bytes(r.Memory)
 	p.Device = p.unreserved(r.Memory)
 	at := func(x *proto.StepChange) tradeoff.LinePoint {
 		return tradeoff.LinePoint{Budget: p.unreserved(x.High + r.Context), StepTime: x.Time}
@@ -40,7 +40,7 @@ func ofStep(s *state.State, width, height float64) *Plot {
 				p.KeepAll = at(x)
 			default:
 				p.Spots = append(p.Spots, Spot{Do: state.UseChange{Index: i, Of: of}, Words: x.Words, At: at(x),
-					Name: format.Capital(x.Names[0]), Needs: x.High + r.Context, Fits: x.Fit == proto.Fits,
+					Name: format.Capital(x.Names[0]), Needs: x.High + r.Context, Fits: x.High+r.Context <= r.Memory,
 					Order: of == state.OrderChanges})
 			}
 		}
@@ -58,7 +58,7 @@ func ofStep(s *state.State, width, height float64) *Plot {
 	}
 	slices.SortStableFunc(p.Spots, func(x, y Spot) int { return beaten(&x) - beaten(&y) })
 	fastest, limit := p.KeepAll.StepTime, max(p.Now.Budget, p.KeepAll.Budget, p.Device)/2*3
-	p.From, p.To = p.Now.Budget, max(p.Now.Budget, p.KeepAll.Budget)
+	p.From, p.To = min(p.Now.Budget, p.Device), max(p.Now.Budget, p.KeepAll.Budget) // with the card, if all need more
 	for i := range p.Spots { // those that need much more than the card are left out
 		if x := &p.Spots[i]; x.At.Budget <= limit {
 			p.From, p.To = min(p.From, x.At.Budget), max(p.To, x.At.Budget)

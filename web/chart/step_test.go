@@ -16,7 +16,8 @@ import (
 
 // TestStepChart checks the chart of a step that opens by itself: orders are diamonds, policies circles, full if they
 // fit, and each opens itself. Keeping everything is the square and no circle, the order that is taken has no diamond,
-// there is no line of a budget, and the time that no order beats is a line across.
+// there is no line of a budget, and the time that no order beats is a line across. What is unsure and left of the card's
+// line is full. The chart begins at that line if all need more.
 func TestStepChart(t *testing.T) {
 	change := func(name string, fit proto.Fit, gib engine.Bytes, step time.Duration, args engine.Args) proto.StepChange {
 		return proto.StepChange{Names: []string{name}, Fit: fit, High: gib * engine.GiB, Time: step, Args: args}
@@ -29,7 +30,7 @@ func TestStepChart(t *testing.T) {
 			change("1F1B", proto.Fits, 40, 120*ms, ckpt)},
 		Policies: []proto.StepChange{change("everything", proto.Fits, 60, 100*ms, nil),
 			change("compiled", proto.Fits, 45, 95*ms, engine.Args{"compile": "yes"}),
-			change("half", proto.Fits, 50, 110*ms, engine.Args{"ckpt": "full", "every": "2"})}}
+			change("half", proto.Unsure, 50, 110*ms, engine.Args{"ckpt": "full", "every": "2"})}}
 	c := choice.Default()
 	c.Step, c.StepArgs = "llama3-8b", engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}
 	for _, e := range s.Update(state.Start{Choice: c}) {
@@ -87,6 +88,11 @@ func TestStepChart(t *testing.T) {
 	if got := New(s, 900, 400).To; got != to {
 		t.Errorf("with orders that need much more than the card has, the chart goes to %d bytes; want %d, as without", got, to)
 	}
+	reply.Memory = 20 * engine.GiB
+	if p := New(s, 900, 400); p.X(p.Device) < 0 || p.From >= p.Device {
+		t.Errorf("a card of 20 GiB, less than all need: the chart begins at %d bytes, the card ends at %d", p.From, p.Device)
+	}
+	reply.Memory = 80 * engine.GiB
 	reply.Bound = 98 * ms
 	if got := New(s, 900, 400).Bound; got != 0 {
 		t.Errorf("a policy takes 95ms, and the line says that no order is faster than %v; want no line", got)

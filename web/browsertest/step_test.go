@@ -31,6 +31,10 @@ func TestStep(t *testing.T) {
 	Eval[bool](p, hands)
 	whole(p, "Does not fit: weights, gradients and optimizer alone need 18.4 GiB")
 	asked := Eval[string](p, `location.hash`)
+	const gap = `byID("step-chain").getBoundingClientRect().top - [...byID("step-changes").children].at(-1).getBoundingClientRect().bottom`
+	if got := Eval[float64](p, gap); got < 8 {
+		t.Errorf("the button below the changes is %.0f px from the last of them; want a gap", got)
+	}
 	p.Click(`[data-do="step-change"][data-arg="fix"]`)
 	whole(p, "Fits: ")
 	if now := Eval[string](p, `location.hash`); now == asked || !strings.Contains(now, "step=llama3.2-1b") {

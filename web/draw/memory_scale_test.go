@@ -126,13 +126,19 @@ func TestAbsenceOnAPlate(t *testing.T) {
 	m := smallModel()
 	var s Scene
 	m.Draw(&s, Memory, View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})
+	checkPlate(t, &s, "not on the card")
+}
+
+// checkPlate checks that the text that contains words is in the scene, and stands on a plate.
+func checkPlate(t *testing.T, s *Scene, words string) {
+	t.Helper()
 	found, plates := false, [][4]float32{}
 	for _, g := range s.Groups {
 		for i := g.From; g.Op == display.OpRects && g.Style.Fill == display.Surface && i < g.To; i += 4 {
 			plates = append(plates, [4]float32(s.Nums[i:i+4]))
 		}
 		for i := g.From; g.Op == display.OpTexts && i < g.To; i += 2 {
-			if !strings.Contains(s.Texts[g.First+(i-g.From)/2].S, "not on the card") {
+			if !strings.Contains(s.Texts[g.First+(i-g.From)/2].S, words) {
 				continue
 			}
 			found = true
@@ -145,7 +151,7 @@ func TestAbsenceOnAPlate(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("nothing says that the block is not on the card")
+		t.Errorf("nothing says %q", words)
 	}
 }
 

@@ -65,8 +65,6 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	if card.Width() > room/2 {
 		card.S = format.Bytes(x.room) + " without CUDA"
 	}
-	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End},
-		spot{f.right - 4, limit + 13, display.End})
 	words := fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest))
 	if reserved > x.most[x.full] {
 		at := y(reserved)
@@ -76,6 +74,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 			words = more
 		}
 	}
+	s.plate(f, display.Budget, card, spot{f.right - 4, limit - 4, display.End}) // over all lines, which may be near
 	s.AddText(line.Stroke, title.Width()+12, top-6, display.Text{S: words, Bold: true})
 }
 

@@ -179,6 +179,16 @@ func TestPassesMemory(t *testing.T) {
 	}
 }
 
+// TestCardOfPassesOnAPlate checks that the memory of the card stands on a plate over the lines of the ranks and of the
+// allocator, which may be as high as it.
+func TestCardOfPassesOnAPlate(t *testing.T) {
+	x := oneOne(4, 8, false)
+	x.ranks[x.full].Reserved = x.room + 1
+	var s Scene
+	x.Draw(&s, PassLanes, View{Width: 900, Height: x.Height(), To: x.End()})
+	checkPlate(t, &s, "without CUDA")
+}
+
 // TestPassesLevelOfDetail checks that a wide picture has the number of the micro batch on every pass, and that
 // the size of a picture of 64 ranks with 128 micro batches is bounded by pixels.
 func TestPassesLevelOfDetail(t *testing.T) {

@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -305,5 +306,31 @@ func TestForcedColors(t *testing.T) {
 	if colours < 4 {
 		t.Errorf("the time axis is painted in %d colours; want at least 4: forward, backward, recompute, transfer",
 			colours)
+	}
+}
+
+// TestHeadOfCurve checks that the heading of the curve stays on one line, and that the list of its axes is as wide as its
+// words, on every width: the words between them give way.
+func TestHeadOfCurve(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	for _, width := range []int64{1440, 1100, 720, 390} {
+		p.Viewport(width, 900)
+		p.Navigate("")
+		p.Done()
+		const cut = `(() => {
+			const title = document.getElementById("tradeoff-title"), axis = document.querySelector(".tradeoff .axis");
+			const whole = axis.cloneNode(true), range = document.createRange();
+			whole.style.position = "absolute";
+			axis.after(whole);
+			const lacks = whole.offsetWidth - axis.offsetWidth;
+			whole.remove();
+			range.selectNodeContents(title);
+			return [range.getClientRects().length - 1, Math.max(lacks, 0), document.documentElement.scrollWidth - innerWidth];
+		})()`
+		if got := Eval[[]float64](p, cut); !slices.Equal(got, []float64{0, 0, 0}) {
+			t.Errorf("at %d px %v: line breaks of the heading, px that the list of axes lacks and the page has too much", width,
+				got)
+		}
 	}
 }

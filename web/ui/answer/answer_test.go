@@ -54,6 +54,10 @@ func TestAnswer(t *testing.T) {
 			p.Network.Profile.Source.Sizes = profiles.Estimated
 		}, "should",
 			"Should fit: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. Unsure: sizes are by formula."},
+		"weights are not known": {func(s *state.State, p *known.Picture) {
+			p.Network.Totals.States, p.Network.Profile.Source.Device = 0, "H100"
+		}, "should",
+			"Should fit: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. Unsure: the file has no weights."},
 		"times of another card": {func(s *state.State, p *known.Picture) { p.Choice.Device = "gtx-970" }, "fits",
 			"Fits: 3.58 to 3.73 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: times are those of the Tesla V100, 32-bit."},
 		"the allocator may take it": {func(s *state.State, p *known.Picture) {

@@ -150,7 +150,7 @@ func (n *need) unsure() string {
 		return ""
 	case kind == DoesNot:
 		return n.whose()
-	case n.doubt == unsureExperts:
+	case n.doubt == unsureExperts, n.doubt == unsureWeights:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
 		text := "Unsure: PyTorch’s allocator"
@@ -198,6 +198,8 @@ func ofPlan(p *known.Picture) *need {
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.States, known.Card(p.Choice, p.Network, d)
 	switch sizes := p.Network.Profile.Source.Sizes; {
+	case n.states == 0:
+		n.doubt = unsureWeights
 	case sizes == profiles.Exact, sizes == profiles.Measured:
 	case n.segments: // the step of a language model, whose sizes are read in code
 	case sizes == profiles.Unknown:
@@ -465,6 +467,7 @@ const (
 	wordsKeepMark = "keep everything: %s"
 
 	unsureExperts = "how busy the experts are"
+	unsureWeights = "the file has no weights"
 )
 
 // The texts of what no plan can help.

@@ -48,7 +48,7 @@ func budget(c Command, _ *state.State) state.Message {
 	}
 	b, err := choice.ParseBudget(text)
 	if err != nil {
-		return refuse("Budget: " + err.Error())
+		return state.Refuse{Text: "Budget: " + err.Error()}
 	}
 	return state.SetBudget{Bytes: b.Bytes, Share: b.Share, Settled: true}
 }
@@ -56,7 +56,7 @@ func budget(c Command, _ *state.State) state.Message {
 func bandwidth(c Command, _ *state.State) state.Message {
 	r, err := format.ParseRate(c.Value)
 	if err != nil {
-		return refuse("Bandwidth: " + err.Error())
+		return state.Refuse{Text: "Bandwidth: " + err.Error()}
 	}
 	return state.SetBandwidth{Rate: r, Settled: true}
 }
@@ -69,7 +69,7 @@ func ownCard(c Command, s *state.State) state.Message {
 	}
 	id, err := choice.OwnCard(c.Value)
 	if err != nil {
-		return refuse("Card: " + err.Error())
+		return state.Refuse{Text: "Card: " + err.Error()}
 	}
 	return state.SetGPU{ID: id}
 }
@@ -91,7 +91,7 @@ func allocArgument(c Command, s *state.State) state.Message {
 // parsed returns m, a message about an argument, or a refusal if the argument is not valid.
 func parsed(c Command, parse func(engine.Args) (engine.Parsed, error), m state.Message) state.Message {
 	if _, err := parse(engine.Args{c.Arg: c.Value}); err != nil {
-		return refuse(err.Error())
+		return state.Refuse{Text: err.Error()}
 	}
 	return m
 }
@@ -102,8 +102,8 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return nil
 	}
 	if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-		return refuse(fmt.Sprintf("%s: %q is not possible; %s to %s are.", format.Capital(o.Title), c.Value,
-			format.Count(o.Min), format.Count(o.Max)))
+		return state.Refuse{Text: fmt.Sprintf("%s: %q is not possible; %s to %s are.", format.Capital(o.Title), c.Value,
+			format.Count(o.Min), format.Count(o.Max))}
 	}
 	return state.SetOption{Name: c.Arg, Value: c.Value}
 }
@@ -220,8 +220,6 @@ func (c Command) field() string {
 	}
 	return c.Do
 }
-
-func refuse(text string) state.Message { return state.Refuse{Text: text} }
 
 // NumberField is the name in state.Draft of the field for a number that the list of an option does not have. The entry
 // of the list that shows the field is OtherNumber.

@@ -52,14 +52,14 @@ func OwnText(id string) string {
 	if !ok {
 		return ""
 	}
-	parts := []string{Budget{Bytes: o.Memory}.String()}
+	parts := []string{strings.NewReplacer("GiB", " GiB", "MiB", " MiB").Replace(Budget{Bytes: o.Memory}.String())}
 	for _, r := range []engine.Rate{o.Link, o.Own} {
 		if r > 0 {
-			parts = append(parts, strings.Replace((*rate)(&r).String(), "ps", "/s", 1))
+			parts = append(parts, strings.NewReplacer("GBps", " GB/s", "MBps", " MB/s").Replace((*rate)(&r).String()))
 		}
 	}
 	if o.Rate > 0 {
-		parts = append(parts, strconv.FormatFloat(float64(o.Rate)/1e12, 'f', -1, 64)+"TFLOP/s")
+		parts = append(parts, strconv.FormatFloat(float64(o.Rate)/1e12, 'f', -1, 64)+" TFLOP/s")
 	}
 	return strings.Join(parts, ", ")
 }

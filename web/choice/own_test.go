@@ -24,6 +24,10 @@ func TestOwnCard(t *testing.T) {
 			t.Errorf("%s: %s, %v; want an error with %q", in, id, err, want)
 		}
 	}
+	if got, want := OwnText("24564mib-link12500mbps-rate165200gflops-own1008gbps"),
+		"24564 MiB, 12.5 GB/s, 1008 GB/s, 165.2 TFLOP/s"; got != want {
+		t.Errorf("a card is written as %s; want %s, with spaces as elsewhere on the page", got, want)
+	}
 	if text := OwnText("h100"); text != "" {
 		t.Errorf("an H100 is no card of one's own; got %q", text)
 	}

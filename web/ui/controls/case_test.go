@@ -286,3 +286,14 @@ func TestNoFormOfStep(t *testing.T) {
 		t.Error("a step alone has a word for blocks or operations")
 	}
 }
+
+// TestOwnCardInSentence checks that the sentence says the memory of a card of the reader's own once: in its field.
+func TestOwnCardInSentence(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.SetGPU{ID: choice.OwnExample})
+	c := &Case{S: s}
+	groups := c.GPUs()
+	if got, want := panel.Selected(groups[len(groups)-1].Options)+" of "+c.Own(), "card of 24 GiB, 25 GB/s, 165 TFLOP/s"; got != want {
+		t.Errorf("the sentence says %q; want %q", got, want)
+	}
+}

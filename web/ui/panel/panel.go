@@ -110,7 +110,7 @@ func Cards(chosen string) (out []Group) {
 	}
 	own := Option{ID: choice.OwnExample, Title: "another card…"}
 	if c := card.Lookup(chosen); c != nil && c.Kind == card.OfTheirOwner {
-		own = Option{ID: chosen, Title: c.Name, Selected: true}
+		own = Option{ID: chosen, Title: "card", Selected: true} // its figures follow
 	}
 	return append(out, Group{Title: "not in the list", Options: []Option{own}})
 }

@@ -59,20 +59,20 @@ func (c *Compare) Name(a bool) string {
 		names.Budget(mine.Choice, mine.Network))
 }
 
-// Fit returns the text of the button that gives a side a budget that is large enough, or "" if none is needed.
+// Fit returns the text of the button that gives a side enough memory, or "" if none is needed or its card has less.
 func (c *Compare) Fit() string {
 	if c.S.Compare == nil {
 		return ""
 	}
 	own, letter := c.S.Letters()
-	offer := c.S.Compare.Other.Offer()
-	if offer <= 0 {
-		offer, letter = c.S.Offer(), own
+	side := &c.S.Compare.Other
+	if side.Offer() <= 0 {
+		side, letter = &c.S.Side, own
 	}
-	if offer <= 0 {
+	if d := state.DeviceOf(side.Choice); side.Offer() <= 0 || d != nil && side.Offer() > d.Memory {
 		return ""
 	}
-	return "Set " + format.BytesUp(offer) + " for " + letter
+	return "Set " + format.BytesUp(side.Offer()) + " for " + letter
 }
 
 // missing says which side has no schedule, and why. It is empty without a comparison.

@@ -87,6 +87,10 @@ func TestCompareFits(t *testing.T) {
 	if got := c.Fit(); got != "Set 3 GiB for A" {
 		t.Errorf("without a schedule of A the button says %q", got)
 	}
+	s.Compare.Other.OverBudget = &state.OverBudget{Smallest: 17 * engine.GiB, Offer: 17 * engine.GiB}
+	if got := c.Fit(); got != "" {
+		t.Errorf("A needs more than its V100 has, and a button says %q", got)
+	}
 }
 
 func TestCompareTable(t *testing.T) {

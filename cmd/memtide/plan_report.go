@@ -150,7 +150,7 @@ func (r *planReport) sentence() string {
 }
 
 // errs says how far off the range of the sentence may be, see llm.Score.
-const errs = "That is what replays reserve, of expandable segments and of the allocator's default. Of the published runs that it is tested with nine of ten lie within 5 % of such a range, within 15 % if some of their settings are guessed; of 323 that were looked up after the answer, nearly half lie within 5 %, seven of ten within 15 %.\n"
+const errs = "That is what replays reserve, of expandable segments and of the allocator's default. Of the published runs that it is tested with nine of ten lie within 5 % of such a range, within 15 % if some of their settings are guessed; of 358 that were looked up after the answer, nearly half lie within 5 %, seven of ten within 15 %.\n"
 
 // ofOneLength is added for programs that hold all logits at once, whose batches often differ in length.
 const ofOneLength = "That is for batches of one length. If each is padded to its own longest sequence, the allocator's default reserves more; -lengths varied tells how much.\n"

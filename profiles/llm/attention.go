@@ -116,7 +116,6 @@ func (b *builder) masks(first func(name string, bytes engine.Bytes, kept bool)) 
 	}
 }
 
-// attends reports whether the block has attention.
 func (k *Block) attends() bool {
 	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil &&
 		k.Scan == nil && k.LRU == nil
@@ -385,7 +384,6 @@ const (
 	efficientMask = 16
 )
 
-// upTo returns n rounded up to a multiple of step.
 func upTo(n, step int64) int64 { return ceil(n, step) * step }
 
 // headStep is the number to a multiple of which flash attention pads heads [torch: sdp_utils.cpp, pad_last_dim].

@@ -21,7 +21,6 @@ type builder struct {
 	seen     map[string]bool // names of values that earlier blocks share with this one; nil: no shared values
 }
 
-// newBuilder returns a builder that writes the block k onto t.
 func newBuilder(t *tape, s *Setup, k *Block) *builder {
 	inner, outer := s.tokens()
 	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq,
@@ -91,7 +90,6 @@ const (
 	AroundSum
 )
 
-// block writes the operators of a layer that reads x.
 func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b := newBuilder(t, s, s.Model.At(layer))
 	b.seen = seen
@@ -287,7 +285,6 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
-// given returns n if has is true, else 0.
 func given(has bool, n int64) int64 {
 	if !has {
 		return 0
@@ -303,7 +300,6 @@ func (b *builder) feedForward(n valueID) valueID {
 	return b.scatter(b.net(b.collect(n), ceil(b.k.Wide, b.s.Tensor)))
 }
 
-// net is a feed-forward net of the given width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
 	bias := func(n int64) int64 { return given(b.k.Bias || b.k.MLPBias, n) }

@@ -351,7 +351,6 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 	return n
 }
 
-// seconds returns s seconds, rounded up to a nanosecond.
 func seconds(s float64) time.Duration {
 	return time.Duration(engine.Int64(s*float64(time.Second) + 0.999999999))
 }

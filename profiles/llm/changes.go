@@ -204,7 +204,6 @@ func alike(names, others []string) bool {
 	})
 }
 
-// numberless returns a name without its digits.
 func numberless(name string) string {
 	return strings.Join(strings.FieldsFunc(name, unicode.IsDigit), "")
 }

@@ -116,7 +116,6 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	}
 }
 
-// times returns the number of times whose scales latents have.
 func (s *Setup) times() int64 { return s.Batch * (1 + given(s.Model.At(0).Dit.Still, 1)) }
 
 // scales is the product that makes vectors of scales from the given number of times.
@@ -301,7 +300,6 @@ func (b *builder) doubleDit(x valueID) valueID {
 	return b.add(op{in: parts}, "both", bytes[0]+bytes[1])
 }
 
-// biased returns the number of biases of a product with n outputs.
 func (b *builder) biased(n int64) int64 { return given(!b.k.Dit.Plain, n) }
 
 // ditNet is a feed-forward net without its last product.

@@ -55,7 +55,6 @@ func (p *program) follow(g *engine.ChainGraph, t *sim.Trace) *follower {
 	return f
 }
 
-// step is program.step by the schedule.
 func (f *follower) step() {
 	micro := f.s.micro()
 	for m := range micro {
@@ -68,7 +67,6 @@ func (f *follower) step() {
 	}
 }
 
-// pass runs one micro batch.
 func (f *follower) pass() {
 	n := f.g.Chain.Len()
 	f.ran, f.held = make([]bool, len(f.trace.Spans)), make([]*holding, len(f.trace.Lives))

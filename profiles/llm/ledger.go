@@ -222,7 +222,6 @@ func (l *ledger) limit() {
 	}
 }
 
-// wait waits for all streams.
 func (l *ledger) wait() {
 	for _, h := range l.waiting {
 		if h != 0 {
@@ -232,7 +231,6 @@ func (l *ledger) wait() {
 	l.waiting = l.waiting[:0]
 }
 
-// release gives *h and sets it to 0.
 func (l *ledger) release(h *handle) {
 	l.give(*h)
 	*h = 0
@@ -244,7 +242,6 @@ func (l *ledger) toHost(n engine.Bytes) {
 	l.mostHost = max(l.mostHost, l.host)
 }
 
-// share adds a reference to h and returns h.
 func (l *ledger) share(h handle) handle {
 	if h != 0 {
 		l.storages[h-1].refs++
@@ -252,10 +249,8 @@ func (l *ledger) share(h handle) handle {
 	return h
 }
 
-// shared reports whether h has several references.
 func (l *ledger) shared(h handle) bool { return h != 0 && l.storages[h-1].refs > 1 }
 
-// turn changes the class of a storage.
 func (l *ledger) turn(h handle, c Class) {
 	if h == 0 {
 		return

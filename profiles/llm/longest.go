@@ -26,10 +26,8 @@ func (a Ask) longest() int64 {
 	return seqStep * a.most("seq", seqStep, limit)
 }
 
-// fits reports whether the question fits with some options changed.
 func (a Ask) fits(changes engine.Args) bool { return answersFits(a.with(changes)) }
 
-// answersFits reports whether err is nil and the answer to the question is that it fits.
 func answersFits(a Ask, err error) bool {
 	if err != nil {
 		return false

@@ -11,6 +11,7 @@ const (
 	tokenChunks   = 1024 // tokens of ChunkedCELoss at 8 chunks of 8,192
 	vocabChunk    = 2048 // words [prime-rl bdfbfae98, rl/config.py: auto_setup_fused_lm_head_chunk_size]
 	statsOfTokens = 12   // bytes per token: maximum, sum and target of a running softmax
+	headChunk     = 128  // tokens of each sequence [litgpt: finetune/lora.py, lm_head_chunk_size]
 )
 
 // lossState is what the loss holds until its backward.
@@ -127,8 +128,12 @@ func (p *program) lossKept(l *lossState) {
 			wide = soft
 		}
 		l.saved = append(l.saved, wide)
-	case LossCompiled, LossCompiledChunks, LossInPlace:
+	case LossCompiled, LossInPlace:
 		l.saved = append(l.saved, p.logit(n, e))
+	case LossCompiledChunks: // by the head, chunk by chunk
+		for range wholeChunks {
+			l.saved = append(l.saved, p.logit(ceil(n, wholeChunks), e))
+		}
 	case LossChunkedCE: // the head whole, log_softmax in chunks, the logits deleted
 		logits := p.logit(n, e)
 		for range wholeChunks {
@@ -240,6 +245,7 @@ func (l *ledger) giveAll(hs []handle) {
 // lossGradient plays the backward from the loss to the gradient of the head's input.
 func (p *program) lossGradient(l *lossState) handle {
 	n, e := p.s.logits(), p.s.Compute
+	inner, _, _ := p.behind()
 	var g handle // of the logits
 	switch p.s.Loss {
 	case LossBF16:
@@ -256,8 +262,10 @@ func (p *program) lossGradient(l *lossState) handle {
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:
 		g = p.share(l.saved[0])
-	case LossCompiled, LossCompiledChunks: // one kernel: nothing in 4 bytes
+	case LossCompiled: // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
+	case LossCompiledChunks:
+		return p.compiledChunks(l, n)
 	case LossSharded, LossShardedCompiled: // the gradient takes the softmax's place, and is narrowed
 		softmax := p.logit(given(p.s.Loss == LossShardedCompiled, n), 4)
 		g = p.logit(n, e)
@@ -265,7 +273,7 @@ func (p *program) lossGradient(l *lossState) handle {
 	case LossChunkedCE:
 		g = p.chunksBackward(l, n)
 	case LossVocabChunked:
-		g = p.headGradients()
+		g = p.headGradients(inner)
 		p.vocabChunks(true)
 		p.giveAll(l.saved)
 		return g
@@ -274,9 +282,31 @@ func (p *program) lossGradient(l *lossState) handle {
 	}
 	p.giveAll(l.saved)
 	g = p.scaledLogits(g)
-	x := p.headGradients()
+	x := p.headGradients(inner)
 	p.give(g)
 	return x
+}
+
+// compiledChunks runs the backward of chunks that the head has made one by one. Those of all losses run before the
+// first product's, since the forward ran them last [torchtune: modules/transformer.py, chunked_output;
+// modules/loss/ce_chunked_output_loss.py].
+func (p *program) compiledChunks(l *lossState, n int64) handle {
+	inner, _, h := p.behind()
+	var logits, inputs []handle
+	for i := len(l.saved) - 1; i >= 0; i-- {
+		logits = append(logits, p.logit(ceil(n, wholeChunks), p.s.Compute))
+		p.release(&l.saved[i])
+	}
+	for i := range logits {
+		inputs = append(inputs, p.headGradients(ceil(inner, wholeChunks)))
+		p.release(&logits[i])
+		if i == 1 && p.s.trains() { // added apart, since the first is a view [torch: autograd/input_buffer.cpp]
+			head := size(ceil(p.s.Model.Words, p.s.Tensor)*h, p.s.Compute)
+			p.giveAll([]handle{p.take(head, Gradients), p.take(head, Gradients)})
+		}
+	}
+	defer p.giveAll(inputs)
+	return p.take(size(inner*h, p.s.Compute), Backwards)
 }
 
 // softmaxBackward is the gradient of nll_loss, from it that of log_softmax, and the cast. With tensor parallel
@@ -325,12 +355,12 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 	return g
 }
 
-// headGradients makes the gradients of the head's input and of its weights, and returns the former.
-func (p *program) headGradients() handle {
+// headGradients makes the gradients of the head's input, of some tokens, and of its weights, and returns the former.
+func (p *program) headGradients(tokens int64) handle {
 	p.workspace(1)
 	p.headScratch()
-	inner, _, h := p.behind()
-	x := p.take(size(inner*h, p.s.Compute), Backwards)
+	_, _, h := p.behind()
+	x := p.take(size(tokens*h, p.s.Compute), Backwards)
 	if p.s.trains() {
 		p.headGradient()
 	}

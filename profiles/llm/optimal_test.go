@@ -48,7 +48,8 @@ func TestOptima(t *testing.T) {
 // TestLooseOptima checks that a plan that relies on expandable segments is listed beside one that fits in any case,
 // has no more than card.Usable, and is faster.
 func TestLooseOptima(t *testing.T) {
-	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"})
+	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtune", "lora": "16", "loss": "compiled",
+		"device": "rtx-4090"})
 	if err != nil {
 		t.Fatal(err)
 	}

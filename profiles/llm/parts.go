@@ -70,6 +70,7 @@ type Code struct {
 	Litgpt     bool          // blocks are those of litgpt
 	Buffered   bool          // products in 4 bits keep their input [bitsandbytes before 0.44: MatMul4Bit]
 	Titan      bool          // blocks are those of torchtitan
+	Tune       bool          // and of torchtune
 	Kernels    bool          // kernels of fla, mamba_ssm and xielu run in place of torch code
 	// the softmax of eager attention keeps its result alone [Megatron-LM: core/fusions/fused_softmax.py]
 	SoftmaxFused bool

@@ -47,7 +47,7 @@ var Programs = []Program{
 	}},
 	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {
-			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
+			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp, s.Tune = NormEager, LossCompiledChunks, true, 8, true
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
 		}},
 	{"megatron", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
@@ -66,7 +66,7 @@ func litgpt(s *Setup) {
 	s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
 	s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
-	s.Litgpt, s.RepeatKeys = true, true
+	s.Litgpt, s.RepeatKeys, s.Autocast = true, true, true
 	if s.Model != nil && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
 		m := *s.Model
 		m.Tied = false
@@ -205,7 +205,6 @@ var knobs = []knob{
 	}},
 }
 
-// where returns args if changes is true, else nil.
 func where(changes bool, args engine.Args) engine.Args {
 	if !changes {
 		return nil

@@ -224,7 +224,6 @@ func (s *Setup) uncast() {
 var moments = map[string]int64{"adamw-8bit": 2, "adamw-4bit": 1, "lion": 4, "lion-8bit": 1, "sgd": -1,
 	"adafactor": -1, "galore-8bit": 2, "sgd-momentum": 4, "prodigy": 16}
 
-// adapt adds the chosen adapters to the setup.
 func (s *Setup) adapt(p engine.Parsed) {
 	rank := p.Int("lora")
 	if rank == 0 {

@@ -191,7 +191,6 @@ func (k *ranker) order(name string) *Ranks {
 	return out
 }
 
-// send returns the time of a message between two ranks.
 func (k *ranker) send() time.Duration {
 	if k.c == nil {
 		return 0

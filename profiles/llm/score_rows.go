@@ -32,7 +32,6 @@ type Row struct {
 	Host   bool            `json:"host"`
 }
 
-// config returns the configuration of a step.
 func (r *Row) config() (c rowConfig) {
 	strict(r.Config, &c)
 	if r.Arch != nil {
@@ -116,7 +115,6 @@ type rowConfig struct {
 	ParamBytes float64 `json:"param_bytes"`
 	DQ         *bool   `json:"fa_dq_fp32"`
 	Reshard    *bool   `json:"reshard"`
-	EndsApart  *bool   `json:"ends_apart"`
 	SP         *bool   `json:"sp"`
 	Optimizer  string  `json:"optimizer"`
 	Attention  string  `json:"attention"`
@@ -186,15 +184,6 @@ func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	return ranks.List[*c.Rank].Result, nil
 }
 
-// late reports whether a row is of torchtitan since July 2025. Rows that do not say so are recognised by repeated
-// keys and a compiled loss.
-func (c *rowConfig) late() bool {
-	if c.EndsApart != nil {
-		return *c.EndsApart
-	}
-	return c.RepeatKeys && c.Loss == LossCompiled
-}
-
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
 	if c.Compute != "" && c.Compute != "bf16" {
@@ -205,8 +194,9 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	told := func(is *bool) bool { return is != nil && !*is }
 	s.Attention, s.Written, s.PlainDQ = "", m.Written || c.Written, told(c.DQ)
 	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
-	s.Schedule, s.Chunks = "", 0            // see ranks
-	s.EndsApart, s.Linears = c.late(), true // rows are older than Transformers 5
+	s.Schedule, s.Chunks = "", 0 // see ranks
+	// torchtitan since July 2025 has repeated keys and a compiled loss; rows are older than Transformers 5
+	s.EndsApart, s.Linears = c.RepeatKeys && c.Loss == LossCompiled, true
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}
@@ -392,7 +382,6 @@ type LossKernel struct {
 // it, a mask, and the loss in fp32. That there are two targets is inferred.
 const aside = 8 + 8 + 1 + 4
 
-// bytes returns the peak of allocated memory.
 func (k *LossKernel) bytes() int64 {
 	n := k.Tokens * k.Words
 	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2

@@ -237,12 +237,13 @@ func (s *Setup) tokens() (inner, outer int64) {
 // written reports whether blocks run as Transformers' modules are written. A compiler changes them.
 func (s *Setup) written() bool { return s.Written && (!s.Compiled || s.partitioned()) }
 
-// autocast reports whether Transformers' modules run under autocast. Products are then in the compute type, each
-// with its own narrow copy of a wide input, and LayerNorms and powers are in 4 bytes. Sharded states are stored
-// in the compute type. Models in 16 bits and diffusion models are taken to run without autocast unless CastsAll is
-// set.
+// autocast reports whether modules of Transformers, or with weights in 4 bytes of litgpt, run under autocast. Products
+// are then in the compute type, each with its own narrow copy of a wide input, and LayerNorms and powers are in 4
+// bytes. Sharded states are stored in the compute type. Models in 16 bits and diffusion models are taken to run
+// without autocast unless CastsAll is set.
 func (s *Setup) autocast() bool {
-	if !s.Autocast || !s.written() || s.Zero > 0 || s.Compute == 4 {
+	mixed := s.Litgpt && s.Weight > s.Compute && !s.Compiled // [lightning: fabric/plugins/precision/amp.py]
+	if !s.Autocast || !s.written() && !mixed || s.Zero > 0 || s.Compute == 4 {
 		return false
 	}
 	return s.CastsAll || s.Model.Latents == nil && (s.Weight > s.Compute || s.LoRA != nil)

@@ -70,9 +70,13 @@ func (s *Setup) numbers(n int64) engine.Bytes {
 }
 
 // weightBytes returns the bytes of a weight as a rank stores it. Scales are no parameters, so that each rank has all of
-// them [bitsandbytes: functional.py, QuantState; fsdp_qlora: train.py, load_and_quantize].
+// them [bitsandbytes: functional.py, QuantState; fsdp_qlora: train.py, load_and_quantize], but with torchtune a part of
+// a tensor that is shared and gathered with them [torchao: dtypes/nf4tensor.py, nf4_split and fsdp_pre_all_gather].
 func (s *Setup) weightBytes(w weight) engine.Bytes {
-	if s.quantised(w) {
+	switch {
+	case s.quantised(w) && s.Tune && s.Zero >= 3:
+		return s.packed(w, ceil(w.n, s.split(w)))
+	case s.quantised(w):
 		bytes := s.packed(w, w.n)
 		if s.Zero >= 3 {
 			bytes += s.numbers(ceil(w.n, s.split(w))) - s.numbers(w.n)
@@ -85,6 +89,8 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 // gathered returns the bytes of n numbers of a weight while and after ranks gather it.
 func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	switch {
+	case s.quantised(w) && s.Tune:
+		return s.packed(w, n)
 	case s.quantised(w):
 		return s.numbers(n)
 	case w.rows > 0 && s.Float8:

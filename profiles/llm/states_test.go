@@ -236,3 +236,19 @@ func playedOnce(s *Setup) *program {
 	p.play(1)
 	return p
 }
+
+// TestTuneSharesScales checks torchtune's NF4 by hand: each of four ranks has a quarter of the numbers and of their
+// scales, and gathers both.
+func TestTuneSharesScales(t *testing.T) {
+	s := one()
+	s.Base, s.Tune, s.LoRA, s.Shard = "nf4", true, &LoRA{Rank: 1, On: []string{"q"}}, 4
+	s = normal(t, s)
+	w := weight{n: 64 * 128, rows: 64, cols: 128}
+	const all = 64*128/2 + 4*64*128/64
+	if got := s.weightBytes(w); got != all/4 {
+		t.Errorf("a rank stores %d bytes, want %d", got, all/4)
+	}
+	if got := s.gathered(w, w.n); got != all {
+		t.Errorf("ranks gather %d bytes, want %d", got, all)
+	}
+}

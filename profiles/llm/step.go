@@ -141,7 +141,9 @@ func (p *program) ends() (front, behind *unit) {
 				rows: given(s.Litgpt && !trained, m.Hidden)})
 		}
 	}
-	if s.EndsApart && s.gathers() && !m.Tied && len(root) > 0 && len(head) > 0 {
+	// also by the configurations for all weights of Llama 3 [torchtune: recipes/configs, custom_sharded_layers]
+	apart := s.EndsApart || s.Tune && trained && m.Words == 128_256
+	if apart && s.gathers() && !m.Tied && len(root) > 0 && len(head) > 0 {
 		front, behind = newUnit(root, nil), newUnit(head, nil)
 		front.stays = s.NoReshard
 	} else {
@@ -155,7 +157,6 @@ func (p *program) ends() (front, behind *unit) {
 // apart reports whether last norm and head are a unit of their own.
 func (p *program) apart() bool { return p.head != p.root }
 
-// blockWeights returns all weights that a block reads.
 func (p *program) blockWeights(b *block) (out []weight) {
 	l := p.s.LoRA
 	for _, o := range b.ops {
@@ -180,7 +181,6 @@ func (p *program) all() []*unit {
 	return all
 }
 
-// loads allocates the states.
 func (p *program) loads() {
 	p.phase = Load
 	r := p.towers()
@@ -217,7 +217,6 @@ type pass struct {
 	next   []next   // by layer that predicts a later token
 }
 
-// step runs all micro batches and the optimizer.
 func (p *program) step() {
 	micro := p.s.micro()
 	outputs := p.take(p.s.outputs, Logits)
@@ -245,7 +244,6 @@ func (p *program) step() {
 	p.cut()
 }
 
-// forwardPass runs a micro batch up to its loss.
 func (p *program) forwardPass() *pass {
 	p.phase = Forward
 	if p.s.Objective == ObjectiveGRPO {
@@ -334,7 +332,6 @@ func (p *program) again(w *pass, last int) {
 	w.again = x
 }
 
-// offloads reports whether the input of a block waits in host memory.
 func (p *program) offloads(b *block) bool {
 	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }
@@ -439,7 +436,6 @@ func (p *program) embeddingBackward() {
 	p.newGradient(u, 0)
 }
 
-// optimize steps on all gradients and frees them.
 func (p *program) optimize() {
 	s := p.s
 	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 && !s.KeepMasters {
@@ -465,7 +461,6 @@ func (p *program) optimize() {
 	p.drop()
 }
 
-// stepTemps allocates and frees the optimizer's temporaries.
 func (p *program) stepTemps() {
 	var all []handle
 	for w := range p.weights() {

@@ -79,7 +79,6 @@ func (s *Setup) checkSwap() {
 // moves reports whether block swap or RamTorch moves a weight of a block.
 func (s *Setup) moves(w weight) bool { return (s.Swap > 0 || s.RamTorch) && w.rows > 0 && !w.trained }
 
-// swapBytes returns the bytes of a unit's weights that move.
 func (p *program) swapBytes(u *unit) (n engine.Bytes) {
 	for _, w := range u.weights {
 		if p.s.moves(w) {

@@ -85,7 +85,6 @@ func (w *work) add(t *tape, some []bool) {
 	}
 }
 
-// seconds returns the seconds of a forward on a card.
 func (w *work) seconds(c *Card) float64 {
 	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) +
 		w.kernels*launch
@@ -156,7 +155,6 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	return forward, back, min(late, back)
 }
 
-// headProduct returns the seconds of the product with the head's weights.
 func (p *program) headProduct(c *Card) float64 {
 	return 2 * float64(p.s.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
@@ -190,7 +188,6 @@ func (p *program) movedOf(i int) (n engine.Bytes) {
 	return n
 }
 
-// stepSeconds returns the seconds of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
 	var trained, matrices float64
 	for w := range p.weights() {

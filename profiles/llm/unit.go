@@ -133,7 +133,11 @@ func (p *program) cast(u *unit) {
 	}
 	for i, w := range u.weights {
 		if u.whole[i] == 0 && p.casts(w) {
-			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+			copies := int64(1)
+			if p.s.Litgpt && w.name == "head" && !w.trained { // one for each chunk, since autocast caches none
+				copies = ceil(p.s.Seq, headChunk)
+			}
+			u.whole[i] = p.take(size(copies*w.n, p.s.Compute), Gathered)
 		}
 	}
 }

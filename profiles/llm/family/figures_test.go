@@ -32,6 +32,8 @@ func TestFigures(t *testing.T) {
 		"autocast": "yes", "attention": "sdpa", "kernel": "foreach", "device": "a100-80gb"}
 	soup := engine.Args{"lora": "16", "targets": "qv", "adapter-dropout": "yes", "states": "fp32", "batch": "4",
 		"seq": "1024", "attention": "sdpa", "kernel": "foreach"}
+	tune := engine.Args{"program": "torchtune", "batch": "2", "seq": "4096", "compile": "yes", "ckpt": "full",
+		"loss": "compiled_chunks", "attention": "sdpa", "device": "a100-80gb"}
 	const (
 		allocated = iota
 		reserved  // the middle of what the allocator's default and expandable segments reserve
@@ -325,6 +327,17 @@ func TestFigures(t *testing.T) {
 		{"Wan 2.1 14B, RamTorch", "wan2.1-14b", streamed, engine.Args{"ckpt": "full"}, allocated, 16.28 * (1 << 30), 4},
 		{"and two blocks a checkpoint", "wan2.1-14b", streamed, engine.Args{"ckpt": "full", "group": "2"}, allocated,
 			19.62 * (1 << 30), 2},
+		// meta-pytorch/torchtune, README.md: heads' gradients summed apart, ends of Llama 3 apart, chunks of logits
+		{"Llama 3.2 3B, checkpointed", "llama3.2-3b", tune, nil, allocated, 24.9 * (1 << 30), 1},
+		{"and step in backward", "llama3.2-3b", tune, engine.Args{"step-in-backward": "yes"}, allocated,
+			23.1 * (1 << 30), 1},
+		{"LoRA, inputs on the host", "llama3.2-3b", tune, engine.Args{"lora": "64", "adapters": "bf16", "offload": "yes"},
+			allocated, 8.5 * (1 << 30), 5},
+		{"Llama 3 70B on the host", "llama3-70b", tune, engine.Args{"gpus": "8", "seq": "2048", "host": "yes",
+			"host-weights": "yes", "shard": "zero3"}, allocated, 13.9 * (1 << 30), 2},
+		// Lightning-AI/litgpt, tutorials/finetune_lora.md: bf16-mixed
+		{"StableLM 3B, mixed", "stablelm-3b", engine.Args{"program": "litgpt-2024", "seq": "1034", "lora": "8",
+			"targets": "qv", "adapter-dropout": "yes", "states": "fp32", "attention": "sdpa"}, nil, allocated, 26.92e9, 3},
 	} {
 		m := family.Lookup(c.model)
 		if m == nil {

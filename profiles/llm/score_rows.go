@@ -115,6 +115,7 @@ type rowConfig struct {
 	ParamBytes float64 `json:"param_bytes"`
 	DQ         *bool   `json:"fa_dq_fp32"`
 	Reshard    *bool   `json:"reshard"`
+	EndsApart  *bool   `json:"ends_apart"`
 	SP         *bool   `json:"sp"`
 	Optimizer  string  `json:"optimizer"`
 	Attention  string  `json:"attention"`
@@ -195,8 +196,11 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	s.Attention, s.Written, s.PlainDQ = "", m.Written || c.Written, told(c.DQ)
 	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
 	s.Schedule, s.Chunks = "", 0 // see ranks
-	// torchtitan since July 2025 has repeated keys and a compiled loss; rows are older than Transformers 5
-	s.EndsApart, s.Linears = c.RepeatKeys && c.Loss == LossCompiled, true
+	// torchtitan since July 2025, where the row does not say so, has repeated keys and a compiled loss
+	if s.EndsApart = c.RepeatKeys && c.Loss == LossCompiled; c.EndsApart != nil {
+		s.EndsApart = *c.EndsApart
+	}
+	s.Linears = true // rows are older than Transformers 5
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}

@@ -70,7 +70,6 @@ type reading struct {
 	poll   *engine.Poll
 }
 
-// decode decodes c.
 func (q *reading) decode(c Content) *Profile {
 	head := make([]byte, min(c.Size(), HeadSize))
 	readAt(c, head, 0)
@@ -266,7 +265,6 @@ func unmarked(data []byte) []byte {
 	return data
 }
 
-// isGzip reports whether data is gzipped.
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
 // unzipped reads gzip data behind its head, up to a limit. Its errors are *FormatError.

@@ -237,7 +237,6 @@ type poster struct {
 	WideHeight, SmallHeight int
 }
 
-// make prepares the pictures of a fragment.
 func (p *posters) make(fragment string) (made poster) {
 	made, ok := p.made[fragment]
 	if ok {

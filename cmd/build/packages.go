@@ -81,7 +81,6 @@ func (s *site) packages(out string) {
 	cli.Check(os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o644))
 }
 
-// compileCommand returns the command for a target.
 func (s *site) compileCommand(t target) []byte {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-command-"))
 	defer os.RemoveAll(tmp)
@@ -163,7 +162,6 @@ func (f file) mode() int64 {
 // make the same archive. It is the earliest time of a zip.
 var archiveTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// tarball returns the files as a .tar.gz.
 func tarball(files []file) []byte {
 	var b bytes.Buffer
 	z := cli.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
@@ -178,7 +176,6 @@ func tarball(files []file) []byte {
 	return b.Bytes()
 }
 
-// zipped returns the files as a .zip.
 func zipped(files []file) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -117,7 +117,6 @@ type program struct{ name, pkg string }
 // visits never load; and the program of puzzle.html.
 var programs = [3]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}, {"puzzle", "./wasm/puzzle"}}
 
-// program compiles the programs.
 func (s *site) program() {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-build-"))
 	defer os.RemoveAll(tmp)

@@ -148,7 +148,6 @@ func parseLink(e *env, s string) link.Link {
 // ownCard is a card that is described by flags.
 type ownCard struct{ card.Own }
 
-// define adds the flags.
 func (o *ownCard) define(fs *flag.FlagSet) {
 	parsed(fs, "memory", "`SIZE` of a card that is in no list, such as 24GiB; instead of -device", &o.Memory,
 		format.ParseBytes)

@@ -93,7 +93,6 @@ func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
 	return est
 }
 
-// cardOf returns the card with this name.
 func cardOf(name string) *card.Card {
 	c := card.Find(name)
 	if c == nil {

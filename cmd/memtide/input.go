@@ -125,7 +125,6 @@ func readDevice(ctx context.Context, e *env, name string, device int) *profiles.
 	return decoded(name, diskFile{f, info.Size()}, device)
 }
 
-// decoded decodes content.
 func decoded(name string, c profiles.Content, device int) *profiles.Profile {
 	plain := name
 	if name == "-" {
@@ -366,7 +365,6 @@ func (in *input) method() proto.Method {
 	return proto.Method{Strategy: in.choice.Strategy, Args: in.choice.Args}
 }
 
-// title returns the title of the strategy.
 func (in *input) title() string { return engine.Lookup(in.choice.Strategy).Title }
 
 // problem returns the solved problem, for drawing.

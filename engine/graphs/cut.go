@@ -195,7 +195,6 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 	return joined
 }
 
-// fill returns the blocks.
 func (m *model) fill(forward, backward []int32, cuts [][]int32, of []int, through []bool) []block {
 	list := make([]block, len(cuts)+1)
 	for k := range list {

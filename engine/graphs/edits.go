@@ -37,7 +37,6 @@ const (
 // oldLast is the last reader of a copy before the move.
 type oldLast struct{ copy, run int32 }
 
-// begin begins a move.
 func (s *state) begin() {
 	s.edits, s.lasts, s.dirty = s.edits[:0], s.lasts[:0], s.dirty[:0]
 	s.moves++
@@ -148,7 +147,6 @@ func (s *state) number(from int32) {
 	}
 }
 
-// remove removes the run at a place.
 func (s *state) remove(p int32) {
 	x := s.order[p]
 	k := &s.m.kinds[s.kind[x]]

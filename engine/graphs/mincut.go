@@ -92,7 +92,6 @@ func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 	return p.saved(banned)
 }
 
-// newPartition returns the partition of a model.
 func newPartition(m *model, poll *engine.Poll) *partition {
 	p := &partition{m: m, forward: m.forward(), inside: make([]bool, m.ops+2), weight: make([]int64, len(m.size)),
 		poll: poll}

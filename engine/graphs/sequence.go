@@ -107,7 +107,6 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 	return steps
 }
 
-// step returns the instruction of a kind.
 func (m *model) step(id kindID) engine.Instruction {
 	k := &m.kinds[id]
 	if k.what == engine.DoRun {

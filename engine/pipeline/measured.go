@@ -135,7 +135,6 @@ func timeOf(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// readMeasuredCSV reads a table.
 func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 	rd := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	rd.TrimLeadingSpace = true

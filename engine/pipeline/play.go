@@ -193,7 +193,6 @@ func (g *player) copy(r int, l *lane) {
 	g.events.Push(event{l.until, r})
 }
 
-// take adds bytes to a rank.
 func (g *player) take(r int, b engine.Bytes) {
 	g.ranks[r].used += b
 	g.out.Peak[r] = max(g.out.Peak[r], g.ranks[r].used)

@@ -161,7 +161,6 @@ func (p *Problem) limit(r int) engine.Bytes {
 	return p.Limit[r]
 }
 
-// fixed returns the fixed bytes of rank r.
 func (p *Problem) fixed(r int) engine.Bytes {
 	if p.Fixed == nil {
 		return 0

@@ -155,7 +155,6 @@ func (f *follower) arrive(life int) {
 	f.held[life], f.here[l.Value] = h, h
 }
 
-// leave ends a life.
 func (f *follower) leave(life int) {
 	l, h := &f.trace.Lives[life], f.held[life]
 	f.held[life] = nil

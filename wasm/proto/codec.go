@@ -112,7 +112,6 @@ func (c *codec) end() error {
 	return nil
 }
 
-// schedule writes or reads a schedule.
 func (c *codec) schedule(s *engine.Schedule) { rows(c, (*[]engine.Instruction)(s)) }
 
 // trace writes or reads a trace, in the order of the type. It does not check ids against a graph: the data

@@ -80,7 +80,6 @@ func (p *Plot) otherRight() bool {
 	return !p.Another || p.X(p.Other.Budget)+8+nameWidth(p.besideName()) < p.Width
 }
 
-// letterRects returns the rectangles of the letters.
 func (p *Plot) letterRects() (out []rect) {
 	add := func(at tradeoff.LinePoint, name string, onRight bool) {
 		if at.StepTime <= 0 || name == "" {

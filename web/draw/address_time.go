@@ -196,7 +196,6 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 	halo(s, display.Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, display.Middle, label)
 }
 
-// outline outlines the blocks of a buffer.
 func (x *Places) outline(s *Scene, f *frame, buffer int, st display.Style) {
 	sc := x.scale(f)
 	x.within(f.From, f.To, func(b *Block) {

@@ -34,7 +34,6 @@ type arcGeometry struct {
 	longest float64 // width of the arc with the full height
 }
 
-// geometry returns the geometry of st in a frame.
 func geometry(st *lookup.Structure, f *frame) arcGeometry {
 	step := (f.right - f.left) / float64(max(len(st.Ops), 1))
 	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, step, step * longestArc(st)}
@@ -138,7 +137,6 @@ func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 	}
 }
 
-// graphBars returns the marks of a frame as bars.
 func (m *Index) graphBars(f *frame) []bar {
 	bars := barsOf(f, len(m.Structure().Ops), 7)
 	for i := range bars {

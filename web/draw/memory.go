@@ -179,7 +179,6 @@ func (m *Index) ghostOutline(f *frame, sc *memoryScale) (xy []float64) {
 		func(p *sim.Point) float64 { return sc.foot(int64(max(min(p.Used, top), m.Memory.Fixed))) })
 }
 
-// drawGhost draws the outline of the ghost.
 func drawGhost(s *Scene, f *frame, outline []float64) {
 	line := ghostLine
 	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {

@@ -131,7 +131,6 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	http.ServeContent(w, r, "", file.ModTime(), f) // ranges, validators and HEAD
 }
 
-// accepts reports whether a request accepts an encoding.
 func accepts(r *http.Request, encoding string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")

@@ -190,7 +190,6 @@ func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 	return true
 }
 
-// extra reads one extra of stages.
 func (r *bodyReader) extra(stages []engine.Stage) {
 	number := r.uint()
 	if i := slices.IndexFunc(extras[:], func(x extra) bool { return x.number == number }); i >= 0 {

@@ -132,7 +132,6 @@ func (r *references) made(out []engine.ValueID) {
 	}
 }
 
-// decodeGraph decodes the body of a graph profile.
 func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	r := &bodyReader{b: b, budget: budget}
 	p := r.about()

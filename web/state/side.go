@@ -139,7 +139,6 @@ func (o *Side) setChoice(c Choice) {
 	o.Choice = c
 }
 
-// cancel cancels all requests of the side.
 func (o *Side) cancel() []Effect {
 	return append(append(o.cancelOpening(), o.cancelSolving()...), cancel(&o.fallback)...)
 }

@@ -82,7 +82,6 @@ func (p Picker) Entries() []string {
 	return ids
 }
 
-// entries returns the ids and the titles of the entries.
 func (p Picker) entries() (ids, titles []string) {
 	for _, m := range p.Steps() {
 		ids, titles = append(ids, StepEntry+m.ID), append(titles, m.Title)

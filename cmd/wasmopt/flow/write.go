@@ -174,7 +174,6 @@ func (w *functionWriter) depth(l label) int {
 	return len(w.labels) - 1 - i
 }
 
-// segment writes the instructions of a segment.
 func (w *functionWriter) segment(i int) {
 	s := &w.segments[i]
 	for k := 0; k < len(s.code); k++ {

@@ -140,7 +140,6 @@ func (v *verifier) deferReturn() int64 {
 	return -1
 }
 
-// verifyRecord verifies the record of function i.
 func (v *verifier) verifyRecord(i, f int, returns int64) {
 	tables, data := v.word(f+funcPCData), int(v.b[f+funcFuncData])
 	v.expect(tables <= pcKinds && data <= dataKinds, "function %d has %d tables and %d data, want at most %d and %d",

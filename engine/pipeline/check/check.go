@@ -352,7 +352,6 @@ func (c *proof) memory() error {
 	return nil
 }
 
-// fixed returns the fixed bytes of a rank.
 func (c *proof) fixed(r int) engine.Bytes {
 	if c.p.Fixed == nil {
 		return 0
@@ -360,7 +359,6 @@ func (c *proof) fixed(r int) engine.Bytes {
 	return c.p.Fixed[r]
 }
 
-// limit returns the limit of a rank.
 func (c *proof) limit(r int) engine.Bytes {
 	if c.p.Limit == nil {
 		return engine.NoLimit

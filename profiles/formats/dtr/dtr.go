@@ -128,7 +128,6 @@ func (d *dtrLog) fail(found, expected, remedy string) {
 	d.errs.Fail(&profiles.FormatError{Line: d.lines, Found: found, Expected: expected, Remedy: remedy})
 }
 
-// parse parses a line.
 func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
 	l = dtrLine{map[string]string{}, map[string][]string{}}
 	ok = d.scan.EachField(line, func(key, v []byte) {

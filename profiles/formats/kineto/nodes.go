@@ -114,7 +114,6 @@ func ofPyTorch(name string) bool {
 		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region")
 }
 
-// begins reports whether a name has one of the prefixes.
 func begins(name string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

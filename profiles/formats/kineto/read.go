@@ -66,7 +66,6 @@ var ktTypes = []struct {
 	{"long int", 8, ""}, {"long", 8, ""}, {"int", 4, ""}, {"unsigned char", 1, ""}, {"signed char", 1, ""},
 	{"bool", 1, ""}}
 
-// typeOf returns the type with this name.
 func typeOf(name []byte) dType {
 	for i := range ktTypes {
 		if string(name) == ktTypes[i].name {
@@ -215,7 +214,6 @@ func (t *trace) value() []byte {
 	return v
 }
 
-// readEvents reads the list of events.
 func (t *trace) readEvents(total int, poll *engine.Poll) {
 	s := t.stream
 	s.Pos++ // the bracket

@@ -207,7 +207,6 @@ func (s *ktStep) findRenames(list []stage) {
 	}
 }
 
-// chain returns the chain of the stages.
 func (s *ktStep) chain(list []stage) *engine.Chain {
 	c := &engine.Chain{}
 	names := map[string]int{}

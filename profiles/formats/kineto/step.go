@@ -46,7 +46,6 @@ type ktStep struct {
 	notLayers string // name of a range that is not a stage; empty if there is no such range
 }
 
-// sortAll sorts the events by time.
 func (t *trace) sortAll() {
 	slices.SortStableFunc(t.ops, func(a, b ktOp) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
@@ -163,7 +162,6 @@ func medianWindow(list []window, works []work) window {
 	return list[sums[(len(sums)-1)/2].index]
 }
 
-// newStep returns the step in a window.
 func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
 	s := &ktStep{trace: t, window: w, tops: map[int32][]int{}, trained: map[int64]int{}, onCPU: len(works) == 0,
 		poll: poll}

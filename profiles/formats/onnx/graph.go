@@ -159,7 +159,6 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	return g
 }
 
-// nodeError returns an error that names the node.
 func (g *onnxGraph) nodeError(i int, n *Node, err error) error {
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		e.Found = nodeLabel(i, n) + e.Found

@@ -73,7 +73,6 @@ type reader struct {
 	m onnxModel
 }
 
-// name reads a name.
 func (r *reader) name(f wireField, into *string) {
 	r.within(r.m.budget.Name("a name", f.size()))
 	*into = profiles.CleanText(strings.ToValidUTF8(string(f.bytes()), "?"))

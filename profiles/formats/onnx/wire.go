@@ -144,7 +144,6 @@ func (w *wire) take(n int, end int64) []byte {
 	return b
 }
 
-// skip skips n bytes.
 func (w *wire) skip(n int64) {
 	if rest := n - int64(w.r.Buffered()); rest > 0 && w.seek != nil {
 		if w.at += n; w.at > int64(w.total) {

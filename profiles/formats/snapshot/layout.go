@@ -255,7 +255,6 @@ func newSegmentEnds(s *snapshot) *segmentEnds {
 	return e
 }
 
-// advance moves to an event.
 func (e *segmentEnds) advance(event int) {
 	m := e.s.memory.Segments
 	for ; len(e.ends) > 0 && m[e.ends[0]].To <= event; e.ends = e.ends[1:] {

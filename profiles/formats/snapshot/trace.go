@@ -245,7 +245,6 @@ func (u *unpickler) frameOf(r *record) int32 {
 	return at
 }
 
-// name returns the name of a stack.
 func (s *stacks) name(stack int32) string {
 	name, ok := s.names[stack]
 	if !ok {

@@ -123,7 +123,6 @@ const (
 	traceRoom = 100
 )
 
-// item adds a value to an open list.
 func (u *unpickler) item(l *openList, v pval) {
 	if v.kind() == pvOpenDict {
 		if d := u.openDicts.at(v.index()); d.has&isEvent != 0 {
@@ -340,7 +339,6 @@ const (
 	knownRoom  = 100
 )
 
-// readText reads a text of n bytes.
 func (u *unpickler) readText(n uint64) {
 	if n <= shortWindow {
 		content := u.peek(int(n))

@@ -228,7 +228,6 @@ func (c *Map) failedText(p *proto.Placed) (text string) {
 	return text
 }
 
-// buffers returns the number of placed buffers.
 func buffers(p *proto.Placed) (n int) {
 	last := -1
 	for _, x := range p.Pieces {

@@ -58,8 +58,9 @@ func ofStep(s *state.State, width, height float64) *Plot {
 	}
 	slices.SortStableFunc(p.Spots, func(x, y Spot) int { return beaten(&x) - beaten(&y) })
 	fastest, limit := p.KeepAll.StepTime, max(p.Now.Budget, p.KeepAll.Budget, p.Device)/2*3
-	p.From, p.To = min(p.Now.Budget, p.Device), max(p.Now.Budget, p.KeepAll.Budget) // with the card, if all need more
-	for i := range p.Spots {                                                        // those that need much more than the card are left out
+	// with the card, if all need more
+	p.From, p.To = min(p.Now.Budget, p.Device), max(p.Now.Budget, p.KeepAll.Budget)
+	for i := range p.Spots { // those that need much more than the card are left out
 		if x := &p.Spots[i]; x.At.Budget <= limit {
 			p.From, p.To = min(p.From, x.At.Budget), max(p.To, x.At.Budget)
 			fastest = min(fastest, x.At.StepTime)

@@ -102,8 +102,8 @@ func TestOneStep(t *testing.T) {
 		if os.Getenv("MEMTIDE_LONG") == "" && !m.Usual {
 			continue
 		}
-		for _, args := range []engine.Args{{"seq": "2048"}, {"seq": "2048", "gpus": "8"},
-			{"seq": "2048", "lora": "16"}} {
+		for _, args := range []engine.Args{{"seq": "512"}, {"seq": "512", "gpus": "8"},
+			{"seq": "512", "lora": "16"}} {
 			said, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Parts: 1})
 			if fail != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, fail)
